@@ -19,6 +19,7 @@ import orjson
 from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.codec import MSGPACK
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.interface import (
@@ -165,7 +166,7 @@ async def _cacher(objects: int) -> AsyncIterator[tuple[Cacher, _Feed]]:
     for number in range(objects):
         obj = pod(number)
         await store.create(_key_of(obj), _unversioned(obj))
-    cacher = Cacher(store, PODS)
+    cacher = Cacher(store, PODS, WindowMemory(SystemClock()))
     await cacher.wait_until_ready()
     await store.watched.wait()
     try:
@@ -208,7 +209,7 @@ async def events_read_per_second(events: int = 20_000, keys: int = 5_000) -> flo
     """Changes from the history of the memory engine through the store's watch into the cache."""
     store = _Past()
     last = await _write(store.kv, events, keys=keys)
-    cacher = Cacher(store, PODS)
+    cacher = Cacher(store, PODS, WindowMemory(SystemClock()))
     try:
         begun = time.perf_counter()
         await cacher.wait_until_ready()

@@ -8,6 +8,10 @@ from aio_apiserver.storage.interface import WatchEvent, WatchEventType
 from aio_apiserver.storage.selection import SelectionPredicate
 from aio_apiserver.storage.stored_object import StoredObject
 
+_CHANGE_BYTES = 200
+_OBJECT_BYTES = 800
+"""The memory of a change, and that of an object besides its bytes."""
+
 
 class Change:
     """`previous` and `current` are the objects before and after (None: no object); `at` is the arrival on the clock."""
@@ -29,6 +33,14 @@ class Change:
         """The bytes of the object in its event."""
         shown = self.current or self.previous
         return 0 if shown is None else shown.size
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory that goes with this change. A deletion has a second copy of its object, for the event."""
+        if self.previous is None:
+            return _CHANGE_BYTES
+        copies = 1 if self.current is not None else 2
+        return _CHANGE_BYTES + copies * (_OBJECT_BYTES + self.previous.size)
 
     def seen_through(self, predicate: SelectionPredicate) -> WatchEvent | None:
         """The event for a watcher with this predicate; None when it does not see the change. Raises Corrupt."""

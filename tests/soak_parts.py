@@ -341,6 +341,7 @@ PARTS: Mapping[str, Part] = {
     "attacks.halves": Part(attack_of("halves", 100)),
     "attacks.containers": Part(attack_of("containers", 1)),
     "attacks.tables": Part(attack_of("tables", 1)),
+    "attacks.rewrites": Part(attack_of("rewrites", 2_400)),
     "definitions": Part(large_definitions_read),
     "large-cluster": Part(large_clusters),
     "overload": Part(overloaded),

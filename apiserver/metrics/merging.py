@@ -59,6 +59,7 @@ SMALLEST = frozenset(
 SUMMED = frozenset(
     {
         "aio_apiserver_connections",
+        "aio_apiserver_watch_cache_window_bytes",
         "aio_apiserver_watch_held_bytes",
         "aio_apiserver_watches_stalled",
         "apiserver_current_inflight_requests",

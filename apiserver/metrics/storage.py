@@ -114,6 +114,11 @@ def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]
     yield objects
     yield from (_family(one, storages) for one in _OF_CACHES)
     yield _consistent_reads(storages)
+    windows = metric_families.gauge(
+        "aio_apiserver_watch_cache_window_bytes", "Bytes of the past objects from which watches can resume."
+    )
+    windows.of().set(numbers["windows"]["bytes"])
+    yield windows
 
 
 def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:

@@ -41,6 +41,7 @@ from aio_apiserver.storage.cacher.reflector import Reflector
 from aio_apiserver.storage.cacher.revision_check import RevisionCheck
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
 from aio_apiserver.storage.cacher.watches import Watches
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Closed, KeyNotFound, StorageError
 from aio_apiserver.storage.interface import (
@@ -66,13 +67,15 @@ READY_SECONDS = 10.0
 class Cacher:
     """The objects of one resource, cached."""
 
-    def __init__(self, origin: Origin, resource: Resource, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self, origin: Origin, resource: Resource, windows: WindowMemory, *, clock: Clock | None = None
+    ) -> None:
         self._origin = origin
         self._resource = resource
         self._clock = clock = clock or SystemClock()
         self._tasks = tasks = Tasks()
         self._fanout = Fanout(resource.triggers, clock, tasks, on_slow=lambda watcher: self._feeder.slow_down(watcher))
-        self._cache = WatchCache(clock, self._fanout, resource.triggers)
+        self._cache = WatchCache(clock, self._fanout, windows, triggers=resource.triggers)
         self._gate = Gate(self._cache.mark, clock)
         self._feeder = Feeder(self._cache, self._fanout, clock, tasks)
         self._progress = Progress(origin, clock, tasks)
@@ -102,7 +105,7 @@ class Cacher:
         self._watches = Watches(
             self._cache,
             freshness=self._freshness,
-            older=OlderHistory(origin, self._cache, clock),
+            older=OlderHistory(origin, self._cache, windows.history_turn, clock),
             fanout=self._fanout,
             feeder=self._feeder,
             bookmarks=Bookmarks(self._fanout, origin, clock, tasks),
@@ -230,6 +233,7 @@ class Cacher:
         try:
             await self._tasks.close()
         finally:
+            self._cache.window.close()
             await self._origin.close()
 
     def _end(self, reason: StorageError | None) -> None:

@@ -7,7 +7,7 @@ before its restart, resume at older resource versions. For them the cache reads 
 
 Changes that have left the window are not read again: those watches have expired, as in kube-apiserver.
 
-Must hold: the window has no gap. Reads of history are one at a time, and bounded in time and size.
+Must hold: the window has no gap. Reads of history are one at a time in a process, and bounded in time and size.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ PATIENCE_SECONDS = 3.0
 
 
 class OlderHistory:
-    """Extends the window of one cache."""
+    """Extends the window of one cache. `turn`: held by the one cache of the process that reads history."""
 
-    def __init__(self, origin: Origin, cache: WatchCache, clock: Clock) -> None:
+    def __init__(self, origin: Origin, cache: WatchCache, turn: asyncio.Lock, clock: Clock) -> None:
         self._origin = origin
         self._window = cache.window
         self._clock = clock
-        self._turn = asyncio.Lock()
+        self._turn = turn
         self._wanted: Counter[int] = Counter()
         self._lost = 0
         """The newest revision whose later changes the store has not kept, or has too many of."""

@@ -16,6 +16,7 @@ from aio_apiserver.storage.cacher.key_indexes import bring_up_to_date
 from aio_apiserver.storage.cacher.state import State
 from aio_apiserver.storage.cacher.watermark import Watermark
 from aio_apiserver.storage.cacher.window import Window
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import Corrupt
 from aio_apiserver.storage.interface import WatchEvent, WatchEventType
@@ -45,8 +46,10 @@ class ChangeListener(Protocol):
 class WatchCache:
     """The present state and the window of changes of one resource."""
 
-    def __init__(self, clock: Clock, listener: ChangeListener, triggers: Sequence[str] = ()) -> None:
-        self.window = Window()
+    def __init__(
+        self, clock: Clock, listener: ChangeListener, windows: WindowMemory, *, triggers: Sequence[str] = ()
+    ) -> None:
+        self.window = Window(windows)
         self.mark = Watermark()
         self.state = State()
         self._clock = clock

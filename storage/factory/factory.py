@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage import codec, leases
 from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.codec import Codec
 from aio_apiserver.storage.errors import Compacted, InvalidOptions, StorageError
@@ -127,12 +128,15 @@ class StorageFactory:
         self._backends: dict[frozenset[str], _Backend] = {}
         self._storages: dict[tuple[str, str, str], Storage] = {}
         self._encodings = Encodings()
+        self._windows = WindowMemory(self._patience)
         self._opened = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as opening:
             await self._open_encryption(opening)
             await self._open_backends(opening)
+            self._windows.start()
+            opening.push_async_callback(self._windows.close)
             opening.push_async_callback(self._close_storages)
             self._opened = opening.pop_all()
         return self
@@ -268,6 +272,7 @@ class StorageFactory:
             },
             "encryption": self._encryption.statistics() if self._encryption is not None else {},
             "encodings": self._encodings.statistics(),
+            "windows": self._windows.statistics(),
         }
 
     @property
@@ -309,7 +314,7 @@ class StorageFactory:
             decodes_lists=not is_cached,
         )
         origin = make_origin(store, resource, self._latencies, self._patience)
-        return make_cacher(origin, resource, clock=self._patience) if is_cached else origin
+        return make_cacher(origin, resource, self._windows, clock=self._patience) if is_cached else origin
 
     @property
     def _transformer_for(self) -> TransformerFor:

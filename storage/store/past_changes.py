@@ -14,7 +14,7 @@ from aio_apiserver.storage.store.records import Records
 
 MOST = 5_000
 """etcd sends 1,000 revisions of a past watch every tenth of a second."""
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 16 << 20
 
 
 async def between(kv: KV, records: Records, after: int, until: int) -> list[PastChange]:

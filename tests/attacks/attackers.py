@@ -24,6 +24,7 @@ from tests.attacks.wires import Target, Wire, many
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 _LONG = 120_000
 _TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+_WRITERS = 8
 _IN_ONE_GO = 2_000
 """The requests of a client that waits for no response."""
 
@@ -162,6 +163,29 @@ async def tables(target: Target, count: int, seconds: float) -> str:
     return await _repeat(target, paths, count, seconds, headers={"Accept": _TABLE})
 
 
+async def rewrites(target: Target, count: int, seconds: float) -> str:
+    """So many updates of a few objects to other 740 KB. Its duration is what the server needs."""
+    statuses, numbers = Counter[int](), iter(range(count))
+    tls = trusting(target.ca.parent.parent)
+    headers = {"Authorization": f"Bearer {target.token}"}
+    began = time.monotonic()
+    async with ClientSession(connector=TCPConnector(ssl=tls, limit=0), headers=headers) as session:
+
+        async def one(name: str) -> None:
+            url = f"https://127.0.0.1:{target.port}{CONFIG_MAPS}"
+            async with session.post(url, json={"metadata": {"name": name}}) as answer:
+                statuses[answer.status] += 1
+            for number in numbers:
+                body = {"metadata": {"name": name}, "data": {"text": f"{number:09}" * 82_000}}
+                async with session.put(f"{url}/{name}", json=body) as answer:
+                    await answer.read()
+                    statuses[answer.status] += 1
+
+        await asyncio.gather(*(one(f"rewritten-{number}") for number in range(_WRITERS)))
+    await asyncio.sleep(min(seconds, 1))
+    return f"{count} writes in {time.monotonic() - began:.0f} s, statuses {dict(statuses)}"
+
+
 async def overload(target: Target, count: int, seconds: float) -> str:
     """Lists of all pods on each connection, without pause but for the Retry-After of a 429."""
     until, statuses, lacking = time.monotonic() + seconds, Counter[int](), Counter[int]()
@@ -191,7 +215,7 @@ ATTACKS: Mapping[str, Callable[[Target, int, float], Awaitable[str]]] = {
     attack.__name__: attack
     for attack in (
         *(watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls, pipelines),
-        *(halves, containers, tables, overload),
+        *(halves, containers, tables, overload, rewrites),
     )
 }
 

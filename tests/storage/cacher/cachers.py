@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.storage.cacher.cacher import Cacher
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.interface import Origin
 from tests.storage.steps import WIDGETS
 
@@ -13,7 +14,7 @@ from tests.storage.steps import WIDGETS
 @asynccontextmanager
 async def cacher_on(origin: Origin, clock: Clock | None = None) -> AsyncIterator[Cacher]:
     """A cacher that has not been started; the test's end closes it and its origin."""
-    cacher = Cacher(origin, WIDGETS, clock=clock)
+    cacher = Cacher(origin, WIDGETS, WindowMemory(clock or SystemClock()), clock=clock)
     try:
         yield cacher
     finally:

@@ -9,6 +9,7 @@ from aio_apiserver.storage.cacher.cache_watcher import CacheWatcher
 from aio_apiserver.storage.cacher.catching_up import Feeder
 from aio_apiserver.storage.cacher.fanout import Fanout
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.interface import WatchBatch, WatchEvent, WatchOptions
 from tests.storage.cacher.objects import put, stored
 from tests.storage.steps import WIDGETS, Watcher
@@ -43,7 +44,7 @@ class Parts:
         self.fanout = Fanout(
             WIDGETS.triggers, self.clock, self.tasks, on_slow=lambda watcher: self.feeder.slow_down(watcher)
         )
-        self.cache = WatchCache(self.clock, self.fanout, WIDGETS.triggers)
+        self.cache = WatchCache(self.clock, self.fanout, WindowMemory(self.clock), triggers=WIDGETS.triggers)
         self.feeder = Feeder(self.cache, self.fanout, self.clock, self.tasks)
         self.cache.replace([], 10)
 

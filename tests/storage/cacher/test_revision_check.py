@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from aio_apiserver.base import tracing
-from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.clock import ManualClock, SystemClock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.tracing import TraceFacts, TraceLayer, TraceSpan
 from aio_apiserver.storage.cacher.cacher import Cacher
 from aio_apiserver.storage.cacher.revision_check import RevisionCheck
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.errors import Closed, Unavailable
 from aio_apiserver.storage.interface import ListOptions
 from aio_apiserver.storage.kv.interface import MOST_COMPARED
@@ -142,7 +143,7 @@ async def test_a_failing_question_fails_all_who_asked_it(cacher: Cacher, origin:
 
 
 async def test_readers_get_the_exception_of_a_faulty_store(origin: Troubled) -> None:
-    cacher = Cacher(origin, WIDGETS)
+    cacher = Cacher(origin, WIDGETS, WindowMemory(SystemClock()))
     await create(cacher, "a")
     await cacher.wait_until_ready()
     origin.check_door.shut()

@@ -6,6 +6,7 @@ import pytest
 
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.storage.cacher.watch_cache import WatchCache
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.interface import WatchEventType
 from aio_apiserver.storage.selection import EVERYTHING
@@ -38,7 +39,7 @@ def told() -> Told:
 
 @pytest.fixture
 def cache(told: Told) -> WatchCache:
-    cache = WatchCache(ManualClock(), told, ["spec.color"])
+    cache = WatchCache(clock := ManualClock(), told, WindowMemory(clock), triggers=["spec.color"])
     cache.replace([stored("default/a", 3)], 5)
     return cache
 
@@ -105,7 +106,7 @@ def test_the_difference_between_two_states_is_made_for_those_who_want_it(cache: 
 
 def test_a_change_costs_no_decoding(told: Told) -> None:
     decodings = Decodings()
-    cache = WatchCache(ManualClock(), told, ["spec.color"])
+    cache = WatchCache(clock := ManualClock(), told, WindowMemory(clock), triggers=["spec.color"])
     first, second = (stored("default/a", revision, reader=decodings.reader) for revision in (1, 2))
 
     cache.replace([first], 1)

@@ -1,14 +1,20 @@
 """Window: the revisions from which it can serve watches, and its size."""
 
+import asyncio
+
 import pytest
 
+from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, LARGEST, SMALLEST, Window
+from aio_apiserver.storage.cacher.window_memory import WindowMemory
 from aio_apiserver.storage.errors import RevisionExpired
-from tests.storage.cacher.objects import change
+from tests.storage.cacher.cachers import some_turns
+from tests.storage.cacher.objects import change, stored
 
 
 def window_of(*revisions: int, floor: int = 0, seconds_apart: float = 0.0) -> Window:
-    window = Window()
+    window = Window(WindowMemory(ManualClock()))
     window.restart(floor)
     for number, revision in enumerate(revisions):
         window.append(change(revision, at=number * seconds_apart))
@@ -76,7 +82,7 @@ def test_a_window_of_old_changes_lets_go_of_the_oldest() -> None:
 
 
 def test_of_changes_of_one_revision_none_can_be_missed() -> None:
-    window = Window()
+    window = Window(WindowMemory(ManualClock()))
     window.restart(1)
     window.append(change(2, at=0.0))
     window.append(change(2, at=0.0))
@@ -108,9 +114,84 @@ def test_a_window_keeps_its_size_while_its_newest_quarter_is_fresh() -> None:
 
 def test_a_window_does_not_grow_beyond_its_largest_size() -> None:
     one = change(1)
-    window = Window()
+    window = Window(WindowMemory(ManualClock()))
 
     for _ in range(LARGEST + 10):
         window.append(one)
 
     assert window.statistics()["length"] == window.statistics()["capacity"] == LARGEST
+
+
+def large_change(revision: int, size: int, *, at: float = 0.0) -> Change:
+    """A write of a key whose object before it has so many bytes."""
+    return change(revision, at=at, previous=stored("default/a", revision - 1, text="x" * size))
+
+
+def test_all_windows_together_stay_below_the_limit_and_the_largest_makes_room() -> None:
+    memory = WindowMemory(ManualClock(), limit=1_000_000)
+    large, small = Window(memory), Window(memory)
+    small.append(large_change(2, 10_000))
+
+    for revision in range(3, 1_000):
+        large.append(large_change(revision, 10_000))
+        assert memory.statistics()["bytes"] <= 1_000_000
+
+    assert memory.statistics()["bytes"] == large.held_bytes + small.held_bytes
+    assert len(small) == 1
+    assert revisions_behind(large, large.statistics()["floor"])[-1] == 999
+    assert len(large) > 50
+
+
+def test_a_deletion_counts_the_copy_of_its_object() -> None:
+    put = large_change(3, 10_000)
+    deletion = Change("default/a", put.previous, current=None, revision=3, at=0.0)
+
+    assert deletion.held_bytes > put.held_bytes + 10_000
+
+
+async def test_a_timer_lets_go_of_what_is_not_fresh_though_nothing_is_written() -> None:
+    clock = ManualClock()
+    memory = WindowMemory(clock)
+    window = Window(memory)
+    for revision in range(2, 22):
+        window.append(large_change(revision, 100_000))
+    memory.start()
+    await asyncio.sleep(0)
+
+    for _ in range(5):
+        clock.advance(FRESH_SECONDS / 5)
+        await some_turns()
+
+    assert window.held_bytes < 1 << 20
+    assert len(window) > 1
+    assert memory.statistics()["bytes"] == window.held_bytes
+    await memory.close()
+
+
+async def test_the_timer_leaves_a_few_small_changes_of_any_age() -> None:
+    clock = ManualClock()
+    memory = WindowMemory(clock)
+    window = Window(memory)
+    for revision in range(2, SMALLEST + 50):
+        window.append(change(revision))
+    memory.start()
+    await asyncio.sleep(0)
+
+    clock.advance(10 * FRESH_SECONDS)
+    await some_turns()
+
+    assert len(window) == SMALLEST
+    await memory.close()
+
+
+def test_what_a_window_has_of_older_history_counts_and_is_given_back() -> None:
+    memory = WindowMemory(ManualClock())
+    window = Window(memory)
+    window.restart(20)
+
+    window.extend_back([large_change(revision, 10_000) for revision in range(11, 21)], 10)
+    held = memory.statistics()["bytes"]
+    window.close()
+
+    assert held > 100_000
+    assert memory.statistics()["bytes"] == 0
