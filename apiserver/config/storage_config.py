@@ -32,6 +32,7 @@ def config_of(settings: Settings, *, shared_at: Path | None = None, is_first: bo
         uncached=_without_cache(settings),
         compaction_interval=settings.etcd_compaction_interval if is_first else 0.0,
         size_interval=settings.etcd_db_metric_poll_interval,
+        quota_bytes=settings.store_quota_bytes,
         lease_reuse_seconds=settings.lease_reuse_duration_seconds,
         shared_at=shared_at,
         owns_store=is_first,

@@ -5,6 +5,10 @@ Pure. Must hold: a cause names flags and no address, since anonymous clients may
 
 _CAUSES = (
     (
+        "NOSPACE of the embedded store",
+        "the store has reached --store-quota-bytes (NOSPACE): delete objects, or start with a larger quota",
+    ),
+    (
         "NOSPACE",
         "the database is full (NOSPACE): compact and defragment the etcd of --etcd-servers, and disarm its alarm",
     ),

@@ -18,6 +18,9 @@ _FLOWS = "apiserver_flowcontrol_"
 LARGEST = frozenset(
     {
         "aggregator_unavailable_apiservice",
+        "aio_apiserver_storage_alarm",
+        "aio_apiserver_storage_quota_bytes",
+        "aio_apiserver_storage_used_bytes",
         "apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds",
         "apiserver_authentication_config_controller_last_config_info",
         "apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds",

@@ -71,6 +71,13 @@ _OF_CACHES = (
 )
 
 
+_OF_QUOTAS = (
+    ("aio_apiserver_storage_alarm", "Whether an embedded store is beyond its quota.", "alarm"),
+    ("aio_apiserver_storage_quota_bytes", "The quota of an embedded store; 0 for none.", "quota_bytes"),
+    ("aio_apiserver_storage_used_bytes", "Bytes of an embedded store that are in use.", "used_bytes"),
+)
+"""The families about quotas: name, documentation, and the statistic of the engine."""
+
 _OF_LISTS = (
     ("apiserver_cache_list_total", "Lists that a watch cache has answered.", "lists.count"),
     (
@@ -105,6 +112,7 @@ def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]
     numbers = statistics()
     storages: Mapping[str, Mapping[str, Any]] = numbers["storages"]
     yield _sizes(numbers["backends"])
+    yield from (_of_quotas(*one, numbers["backends"]) for one in _OF_QUOTAS)
     yield from (_lists(*one, storages) for one in _OF_LISTS)
     objects = metric_families.gauge(
         "apiserver_storage_objects", "Objects in storage.", labels=("resource",), stability=Stability.STABLE
@@ -119,6 +127,15 @@ def families(statistics: Callable[[], Mapping[str, Any]]) -> Iterator[AnyFamily]
     )
     windows.of().set(numbers["windows"]["bytes"])
     yield windows
+
+
+def _of_quotas(name: str, documentation: str, statistic: str, backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:
+    """A number about the quota of an embedded store. An etcd keeps its own."""
+    family = metric_families.gauge(name, documentation, labels=("storage_cluster_id",))
+    for number, backend in enumerate(backends.values()):
+        if statistic in backend["kv"]:
+            family.of(f"etcd-{number}").set(backend["kv"][statistic])
+    return family
 
 
 def _sizes(backends: Mapping[str, Mapping[str, Any]]) -> AnyFamily:

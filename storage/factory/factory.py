@@ -41,6 +41,7 @@ from aio_apiserver.storage.store import compactor
 from aio_apiserver.storage.store.compactor import HistoryCompactor
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
+from aio_apiserver.storage.store_limits import NO_LIMITS, StoreLimits
 from aio_apiserver.storage.stored_object import Encodings
 from aio_apiserver.storage.transformers.transformer import TransformerFor, identity_for
 
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_HISTORY_BYTES = 1 << 30
+_HISTORY_BYTES_IN_MEMORY = 32 << 20
+"""The past values of an embedded store, on disk and in memory. More of them are compacted before their time."""
+
 
 class StorageConfig(Struct, frozen=True, kw_only=True):
     """The configuration of the factory.
@@ -61,6 +66,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     overrides: resources on other etcd servers, with the credentials in `etcd`.
     compaction_interval: seconds; 0 switches compaction off.
     size_interval: the seconds between two questions to etcd for the size of its database; 0 never asks.
+    quota_bytes: of an embedded store; 0 for none.
     uncached: more resources without a cache, as (group, resource); without watch_cache no resource has one.
     shared_at: the Unix socket on which several processes share the embedded store; one of them owns it.
     """
@@ -76,6 +82,7 @@ class StorageConfig(Struct, frozen=True, kw_only=True):
     uncached: frozenset[tuple[str, str]] = frozenset()
     compaction_interval: float = compactor.INTERVAL
     size_interval: float = 0.0
+    quota_bytes: int = 0
     lease_reuse_seconds: int = leases.REUSE_SECONDS
     shared_at: Path | None = None
     owns_store: bool = True
@@ -416,7 +423,7 @@ async def open_kv(config: StorageConfig, servers: Sequence[str], clock: Clock, b
     """The kv engine of these etcd servers; without servers, the embedded one, of this process alone."""
     if servers:
         return open_etcd(config, servers, clock.patience)
-    return await _open_own(config.data_dir, clock, beginning)
+    return await _open_own(config.data_dir, clock, beginning, NO_LIMITS)
 
 
 async def _open_embedded(
@@ -429,7 +436,7 @@ async def _open_embedded(
         shared = UnixKV(config.shared_at, clock=clock)
         opening.push_async_callback(shared.close)
         return shared
-    kv = await _open_own(config.data_dir, clock, beginning)
+    kv = await _open_own(config.data_dir, clock, beginning, _limits_of(config))
     opening.push_async_callback(kv.close)
     if config.shared_at is not None:
         from aio_apiserver.storage.kv.unix import KVService
@@ -439,15 +446,27 @@ async def _open_embedded(
     return kv
 
 
-async def _open_own(data_dir: Path | None, clock: Clock, beginning: Snapshot | None) -> "EmbeddedKV":
+def _limits_of(config: StorageConfig) -> StoreLimits:
+    """The bounds of an embedded store. Its history has an eighth of the quota at most."""
+    if not config.compaction_interval:
+        return StoreLimits(quota_bytes=config.quota_bytes)
+    history_bytes = _HISTORY_BYTES if config.data_dir is not None else _HISTORY_BYTES_IN_MEMORY
+    if config.quota_bytes:
+        history_bytes = min(history_bytes, config.quota_bytes // 8)
+    return StoreLimits(quota_bytes=config.quota_bytes, history_bytes=history_bytes)
+
+
+async def _open_own(
+    data_dir: Path | None, clock: Clock, beginning: Snapshot | None, limits: StoreLimits
+) -> "EmbeddedKV":
     """The store in a directory, or in memory without one."""
     if data_dir is not None:
         from aio_apiserver.storage.kv.sqlite import SqliteKV
 
-        return await SqliteKV.open(data_dir, clock=clock)
+        return await SqliteKV.open(data_dir, clock=clock, limits=limits)
     from aio_apiserver.storage.kv.memory import MemoryKV
 
-    return MemoryKV(clock=clock, beginning=beginning)
+    return MemoryKV(clock=clock, beginning=beginning, limits=limits)
 
 
 def open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock, turns: WriteTurns | None = None) -> "EtcdKV":

@@ -19,11 +19,22 @@ from aio_apiserver.storage.errors import Closed, LeaseNotFound, TooLarge
 from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.history import History
-from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, Event, EventBatch, GetResult, RangeResult, WriteResult
+from aio_apiserver.storage.kv.interface import (
+    MAX_VALUE_BYTES,
+    Event,
+    EventBatch,
+    EventType,
+    GetResult,
+    RangeResult,
+    WriteResult,
+)
+from aio_apiserver.storage.kv.quota import Quota
 from aio_apiserver.storage.kv.replay import Replay, Replayed
+from aio_apiserver.storage.kv.space_keeping import SpaceKeeper
 from aio_apiserver.storage.kv.watcher import LocalWatcher
 from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.snapshot import Difference, Snapshot, difference
+from aio_apiserver.storage.store_limits import NO_LIMITS, StoreLimits
 
 _REVISIONS_PER_TURN = 1_000
 """The revisions that are released or replayed before other tasks get the event loop: some 0.5 ms."""
@@ -42,7 +53,9 @@ class MemoryKV:
 
     has_reliable_progress = True
 
-    def __init__(self, *, clock: Clock | None = None, beginning: Snapshot | None = None) -> None:
+    def __init__(
+        self, *, clock: Clock | None = None, beginning: Snapshot | None = None, limits: StoreLimits = NO_LIMITS
+    ) -> None:
         self._clock = clock or SystemClock()
         self._history = History() if beginning is None else History(beginning.lasting(), beginning.revision)
         self._feed = Feed(self._history.revision)
@@ -50,6 +63,17 @@ class MemoryKV:
         self._lease_ids = count(1)
         self._tasks = Tasks()
         self._is_closed = False
+        self._quota = Quota(limits.quota_bytes)
+        self._space = SpaceKeeper(
+            self._quota,
+            limits,
+            compact=self.compact,
+            newest=self.known_revision,
+            clock=self._clock.patience,
+            tasks=self._tasks,
+        )
+        self._live_bytes = 0
+        self._measure_live()
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
         self._check_readable(revision)
@@ -85,6 +109,7 @@ class MemoryKV:
             return WriteResult(False, self._history.revision, current)
         if lease:
             self._lease(lease)
+        self._charge(value, current)
         event = self._history.put(key, value, lease=lease)
         self._attach(event)
         self._publish((event,))
@@ -144,8 +169,10 @@ class MemoryKV:
         self._check_open()
         self._history.compact(revision)
         self._feed.compact(revision)
+        self._space.past.compact(revision)
         while self._history.release(_REVISIONS_PER_TURN):  # noqa: ASYNC110 - a long work in parts, not a poll
             await asyncio.sleep(0)
+        self._note_use()
 
     def snapshot(self) -> Snapshot:
         """All present records."""
@@ -169,7 +196,9 @@ class MemoryKV:
         return self._history.revision
 
     async def health(self) -> Health:
-        return Health(healthy=False, reason="closed") if self._is_closed else Health(healthy=True)
+        if self._is_closed:
+            return Health(healthy=False, reason="closed")
+        return Health(healthy=True, reason=self._space.warning)
 
     async def close(self) -> None:
         self._is_closed = True
@@ -183,6 +212,7 @@ class MemoryKV:
             "leases": len(self._leases),
             "watches": len(self._feed),
             "queued_batches": self._feed.backlog,
+            **self._space.statistics(),
         }
 
     def _restore_telling(self, change: Difference) -> None:
@@ -200,6 +230,8 @@ class MemoryKV:
         for record in change.written:
             if record.lease:
                 self._leases[record.lease].keys.add(record.key)
+        self._space.past.compact(self._history.compact_revision)
+        self._measure_live()
         self._publish(())
 
     def _check_open(self) -> None:
@@ -244,7 +276,34 @@ class MemoryKV:
             self._leases[record.lease].keys.discard(record.key)
 
     def _publish(self, events: Sequence[Event]) -> None:
+        self._space.add(events)
+        self._live_bytes += sum(map(_growth, events))
+        self._note_use()
         self._feed.publish(events, self._history.revision)
+
+    def _charge(self, value: bytes, current: Record | None) -> None:
+        """Raises NoSpace."""
+        try:
+            self._quota.charge(value, current)
+        finally:
+            self._space.check()
+
+    def _note_use(self) -> None:
+        self._quota.note(self._live_bytes + self._space.past.bytes)
+        self._space.check()
+
+    def _measure_live(self) -> None:
+        self._live_bytes = sum(map(_bytes_of, self._history.present().values()))
+
+
+def _growth(event: Event) -> int:
+    """How much more the present records take after an event."""
+    before = _bytes_of(event.previous) if event.previous is not None else 0
+    return (_bytes_of(event.record) if event.type is EventType.PUT else 0) - before
+
+
+def _bytes_of(record: Record) -> int:
+    return len(record.key) + len(record.value)
 
 
 def _without_value(record: Record) -> Record:

@@ -6,6 +6,7 @@ from typing import Annotated
 from aio_apiserver.apiserver.config.flags.flag_fields import ETCD, FlagGroup, flag
 from aio_apiserver.apiserver.config.flags.setting_types import (
     CacheSizes,
+    Count,
     Duration,
     Overrides,
     Positive,
@@ -13,6 +14,7 @@ from aio_apiserver.apiserver.config.flags.setting_types import (
     one_of,
 )
 from aio_apiserver.storage import codec, leases
+from aio_apiserver.storage.store_limits import QUOTA_BYTES
 
 STORAGE_BACKENDS = ("etcd3", "sqlite", "memory")
 """etcd; the embedded store in a file; the embedded store in memory, whose data ends with the process."""
@@ -54,6 +56,12 @@ class EtcdFlags(FlagGroup):
         ETCD,
         codec.MSGPACK.media_type,
         f"The media type to use to store objects in storage: {', '.join(codec.MEDIA_TYPES)}. All of them are read.",
+    )
+    store_quota_bytes: Count = flag(
+        ETCD,
+        QUOTA_BYTES,
+        "The size of the embedded store beyond which writes are refused that need space, as etcd's "
+        "--quota-backend-bytes. Reads, deletions and compaction go on. 0 is no limit.",
     )
     encryption_provider_config: Path | None = flag(
         ETCD,

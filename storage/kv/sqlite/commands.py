@@ -56,6 +56,7 @@ class Put(Struct, frozen=True):
             return WriteResult(False, transaction.revision, current)
         if self.lease:
             _check_lease(transaction, self.lease)
+        transaction.quota.charge(self.value, current)
         record = transaction.put(self.key, self.value, lease=self.lease)
         return WriteResult(True, record.mod_revision)
 

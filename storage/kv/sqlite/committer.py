@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from aio_apiserver.storage.errors import NoSpace, StorageError
 from aio_apiserver.storage.kv.interface import Event
+from aio_apiserver.storage.kv.quota import Quota
+from aio_apiserver.storage.kv.sqlite import upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Command
 from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import PAGE_BYTES, Connection, StoreRevisions
@@ -52,10 +54,13 @@ class Committed(Struct, frozen=True):
 class Committer:
     """Commits groups. `before_commit` is called when the COMMIT, with its fsync, is all that is left."""
 
-    def __init__(self, state: StoreRevisions, faults: ErrorTranslator, *, before_commit: Callable[[], None]) -> None:
+    def __init__(
+        self, state: StoreRevisions, faults: ErrorTranslator, quota: Quota, *, before_commit: Callable[[], None]
+    ) -> None:
         self._revision = state.revision
         self._compact_revision = state.compact_revision
         self._faults = faults
+        self._quota = quota
         self._before_commit = before_commit
 
     def commit(self, connection: Connection, commands: Sequence[Command]) -> Committed:
@@ -64,8 +69,10 @@ class Committer:
         When the disk is full, or a command is invalid, each command is tried again alone, because a small one may
         succeed. After any other failure of the disk all fail: a second try would only make the callers wait longer.
         """
-        transaction = WriteTransaction(connection, revision=self._revision, compact_revision=self._compact_revision)
-        changes_before = connection.total_changes
+        transaction = WriteTransaction(
+            connection, self._quota, revision=self._revision, compact_revision=self._compact_revision
+        )
+        changes_before, used_before = connection.total_changes, self._quota.used_bytes
         is_commit = False
         try:
             _begin(connection)
@@ -76,11 +83,14 @@ class Committer:
             connection.execute("COMMIT")
         except Exception as exc:  # noqa: BLE001 - it belongs to those who wait for the commands
             _roll_back(connection)
+            self._quota.note(used_before)
             if len(commands) > 1 and self._is_worth_a_retry(exc):
                 return self._commit_each(connection, commands)
             return Committed([CommandFailure(exc, is_commit)] * len(commands), (), self._revision)
         self._revision = transaction.revision
         self._compact_revision = transaction.compact_revision
+        if self._quota.is_doubtful:
+            self._quota.note(upkeep.used_bytes(connection))
         changes = connection.total_changes - changes_before
         log_bytes = sum(command.size for command in commands) + changes * PAGE_BYTES // 2
         return Committed(results, transaction.events, self._revision, changes, log_bytes)

@@ -12,6 +12,7 @@ from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.kv.sqlite import upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Sweep
+from aio_apiserver.storage.kv.sqlite.workers import Job
 from aio_apiserver.storage.kv.sqlite.writer import Writer
 
 logger = logging.getLogger(__name__)
@@ -20,10 +21,11 @@ _RETRY_SECONDS = 30.0
 
 
 class RowSweeper:
-    """One background task, which runs while there are rows to remove."""
+    """One background task, which runs while there are rows to remove. `measure` notes the freed space."""
 
-    def __init__(self, writer: Writer, *, clock: Clock, tasks: Tasks) -> None:
+    def __init__(self, writer: Writer, measure: Job[None], *, clock: Clock, tasks: Tasks) -> None:
         self._writer = writer
+        self._measure = measure
         self._clock = clock
         self._tasks = tasks
         self._task: asyncio.Task[None] | None = None
@@ -49,6 +51,7 @@ class RowSweeper:
         is_swept = False
         while not is_swept:
             is_swept = await self._writer.submit(Sweep())
+        await self._writer.run_chore(self._measure)
         is_vacuumed = False
         while not is_vacuumed:
             is_vacuumed = await self._writer.run_chore(upkeep.vacuum_step, log_bytes=upkeep.VACUUM_LOG_BYTES)

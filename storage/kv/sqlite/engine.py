@@ -17,9 +17,11 @@ from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
 from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.feed import Feed
-from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, RangeResult, WriteResult
+from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, Event, EventBatch, GetResult, RangeResult, WriteResult
+from aio_apiserver.storage.kv.quota import Quota
 from aio_apiserver.storage.kv.replay import Replay, Replayed
-from aio_apiserver.storage.kv.sqlite import reads, schema
+from aio_apiserver.storage.kv.space_keeping import SpaceKeeper
+from aio_apiserver.storage.kv.sqlite import reads, schema, upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Probe, Put, Revoke
 from aio_apiserver.storage.kv.sqlite.committer import Committer
 from aio_apiserver.storage.kv.sqlite.compaction import RowSweeper
@@ -31,6 +33,7 @@ from aio_apiserver.storage.kv.sqlite.schema import Connection, Lease, StoreRevis
 from aio_apiserver.storage.kv.sqlite.workers import Patience, Workers
 from aio_apiserver.storage.kv.sqlite.writer import Writer
 from aio_apiserver.storage.kv.watcher import LocalWatcher
+from aio_apiserver.storage.store_limits import NO_LIMITS, StoreLimits
 
 _WRITES = Patience(first=0.002, later=0.0001, pause=0.001)
 """A group is prepared in memory within the first wait. After that, the thread only has to return."""
@@ -47,18 +50,37 @@ class SqliteKV:
     has_reliable_progress = True
 
     def __init__(
-        self, data_dir: DataDir, workers: Workers, *, clock: Clock, state: StoreRevisions, leases: Sequence[Lease]
+        self,
+        data_dir: DataDir,
+        workers: Workers,
+        *,
+        clock: Clock,
+        state: StoreRevisions,
+        leases: Sequence[Lease],
+        limits: StoreLimits,
+        used_bytes: int,
     ) -> None:
         faults = ErrorTranslator(data_dir.database)
         self._data_dir = data_dir
         self._clock = clock
         self._tasks = Tasks()
         self._feed = Feed(state.revision)
+        self._quota = Quota(limits.quota_bytes)
+        self._quota.note(used_bytes)
+        self._space = SpaceKeeper(
+            self._quota,
+            limits,
+            compact=self.compact,
+            newest=self.known_revision,
+            clock=clock.patience,
+            tasks=self._tasks,
+        )
         self._writer = Writer(
             workers,
-            Committer(state, faults, before_commit=workers.wait_for_disk),
+            Committer(state, faults, self._quota, before_commit=workers.wait_for_disk),
             faults=faults,
-            publish=self._feed.publish,
+            publish=self._publish,
+            settled=self._check_space,
             tasks=self._tasks,
         )
         self._reader = SqliteReader(
@@ -66,15 +88,16 @@ class SqliteKV:
             ranges=Workers("sqlite-range", self._connect, patience=_RANGES, threads=_RANGE_THREADS),
             faults=faults,
         )
-        self._compactor = RowSweeper(self._writer, clock=clock.patience, tasks=self._tasks)
+        self._compactor = RowSweeper(self._writer, self._measure, clock=clock.patience, tasks=self._tasks)
         self._timers = LeaseTimers(self._end_lease, clock=clock, tasks=self._tasks)
         self._closing: asyncio.Task[None] | None = None
         for lease in leases:  # no longer than granted, should the system's clock have been set back
             self._timers.add(lease.id, min(lease.expires - clock.now(), lease.ttl))
         self._compactor.start()  # it may have been interrupted
+        self._space.check()
 
     @classmethod
-    async def open(cls, directory: Path, *, clock: Clock | None = None) -> Self:
+    async def open(cls, directory: Path, *, clock: Clock | None = None, limits: StoreLimits = NO_LIMITS) -> Self:
         """Open the store in the directory, or create it.
 
         Raises DataDirLocked, Corrupt for a file that is no store or one of a newer release, NoSpace, Unavailable.
@@ -90,13 +113,22 @@ class SqliteKV:
         try:
             state = await workers.run(schema.read_state)
             leases = await workers.run(schema.read_leases)
+            used_bytes = await workers.run(upkeep.used_bytes)
         except BaseException as exc:
             await workers.stop()
             data_dir.release()
             if isinstance(exc, sqlite3.Error | OSError):
                 raise ErrorTranslator(data_dir.database).translate(exc) from exc
             raise
-        return cls(data_dir, workers, clock=clock or SystemClock(), state=state, leases=leases)
+        return cls(
+            data_dir,
+            workers,
+            clock=clock or SystemClock(),
+            state=state,
+            leases=leases,
+            limits=limits,
+            used_bytes=used_bytes,
+        )
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
         self._check_open()
@@ -175,6 +207,7 @@ class SqliteKV:
     async def compact(self, revision: int) -> None:
         self._check_open()
         await self._writer.submit(Compact(revision))
+        self._space.past.compact(revision)
         self._compactor.start()
 
     async def health(self) -> Health:
@@ -203,9 +236,21 @@ class SqliteKV:
             "bytes": self._data_dir.size,
             "watches": len(self._feed),
             "queued_batches": self._feed.backlog,
+            **self._space.statistics(),
             **self._writer.statistics(),
             **self._reader.statistics(),
         }
+
+    def _publish(self, events: Sequence[Event], revision: int) -> None:
+        self._space.add(events)
+        self._feed.publish(events, revision)
+
+    def _check_space(self) -> None:
+        if self._closing is None:
+            self._space.check()
+
+    def _measure(self, connection: Connection) -> None:
+        self._quota.note(upkeep.used_bytes(connection))
 
     def _connect(self) -> Connection:
         return schema.open_for_reading(self._data_dir.database)
@@ -225,7 +270,7 @@ class SqliteKV:
             await self._writer.submit(Probe(is_write=is_doubtful))
         except StorageError as exc:
             return Health(healthy=False, reason=str(exc))
-        return Health(healthy=True, reason=await asyncio.to_thread(self._data_dir.shortage))
+        return Health(healthy=True, reason=self._space.warning or await asyncio.to_thread(self._data_dir.shortage))
 
     async def _shut_down(self) -> None:
         try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from aio_apiserver.storage.errors import Compacted
+from aio_apiserver.storage.kv.quota import Quota
 from aio_apiserver.storage.kv.sqlite import schema, upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Command, Compact, Sweep
 from aio_apiserver.storage.kv.sqlite.committer import CommandFailure, Committer
@@ -48,7 +49,7 @@ def shrink(directory: Path) -> Shrunk:
 
 def _shrink(connection: Connection, faults: ErrorTranslator) -> int:
     state = schema.read_state(connection)
-    run = _runner(connection, Committer(state, faults, before_commit=_nothing))
+    run = _runner(connection, Committer(state, faults, Quota(0), before_commit=_nothing))
     with contextlib.suppress(Compacted):  # rows may be left from an interrupted sweep all the same
         run(Compact(state.revision))
     while not run(Sweep()):

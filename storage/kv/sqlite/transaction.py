@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aio_apiserver.storage.kv.interface import Event, EventType
+from aio_apiserver.storage.kv.quota import Quota
 from aio_apiserver.storage.kv.sqlite.schema import POSITIONS, Connection, first_id
 from aio_apiserver.storage.record import Record
 
@@ -37,8 +38,9 @@ _NO_HEAD = Head(0, None)
 class WriteTransaction:
     """Runs after `BEGIN`. `revision` and `compact_revision` advance with each write, ahead of the store's own."""
 
-    def __init__(self, connection: Connection, *, revision: int, compact_revision: int) -> None:
+    def __init__(self, connection: Connection, quota: Quota, *, revision: int, compact_revision: int) -> None:
         self.connection = connection
+        self.quota = quota
         self.revision = revision
         self.compact_revision = compact_revision
         self.events: list[Event] = []

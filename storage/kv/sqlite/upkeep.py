@@ -51,6 +51,13 @@ def vacuum_all(connection: Connection) -> None:
     connection.executescript("PRAGMA incremental_vacuum(0)")
 
 
+def used_bytes(connection: Connection) -> int:
+    """The bytes of the pages that are not free."""
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    return int(pages - free) * PAGE_BYTES
+
+
 def surplus_pages(connection: Connection) -> int:
     """The free pages beyond those that are kept."""
     (pages,) = connection.execute("PRAGMA page_count").fetchone()

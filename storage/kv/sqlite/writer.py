@@ -40,10 +40,17 @@ class _Request(Struct, frozen=True):
 
 
 class Writer:
-    """Owns `workers`, which has one thread."""
+    """Owns `workers`, which has one thread. `settled` is called after each group, also after one that failed."""
 
     def __init__(
-        self, workers: Workers, committer: Committer, *, faults: ErrorTranslator, publish: Publish, tasks: Tasks
+        self,
+        workers: Workers,
+        committer: Committer,
+        *,
+        faults: ErrorTranslator,
+        publish: Publish,
+        settled: Callable[[], None],
+        tasks: Tasks,
     ) -> None:
         self.is_doubtful = False
         """Whether the last write failed on the disk."""
@@ -51,6 +58,7 @@ class Writer:
         self._committer = committer
         self._faults = faults
         self._publish = publish
+        self._settled = settled
         self._tasks = tasks
         self._loop = asyncio.get_running_loop()
         self._requests: deque[_Request] = deque()
@@ -149,6 +157,7 @@ class Writer:
         self._note_log(committed.log_bytes)
         if committed.is_failure_of_store or committed.changes:
             self.is_doubtful = committed.is_failure_of_store
+        self._settled()
 
     def _answer(self, future: asyncio.Future[Any], result: Any) -> None:
         if future.done():

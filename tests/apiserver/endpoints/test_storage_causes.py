@@ -8,6 +8,7 @@ CAUSES = [
     ("little room left for data/store.db: 3 MiB", "the disk of --data-dir is nearly full"),
     ("no room left for data/store.db: database or disk is full", "the disk of --data-dir is full"),
     ("data/store.db: attempt to write a readonly database", "--data-dir is read-only"),
+    ("alarm:NOSPACE of the embedded store: 9 MiB are in use", "--store-quota-bytes"),
     ("memberID:1 alarm:NOSPACE ", "NOSPACE"),
     ("failed to connect: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed", "--etcd-cafile"),
     ("the connection was lost: [SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] tlsv13 alert", "--etcd-certfile"),

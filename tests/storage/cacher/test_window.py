@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from aio_apiserver.base.clock import ManualClock
-from aio_apiserver.storage.cacher.change import Change
 from aio_apiserver.storage.cacher.window import FRESH_SECONDS, LARGEST, SMALLEST, Window
 from aio_apiserver.storage.cacher.window_memory import WindowMemory
+from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.errors import RevisionExpired
 from tests.storage.cacher.cachers import some_turns
 from tests.storage.cacher.objects import change, stored
