@@ -14,7 +14,7 @@ from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.base.clock import SystemClock
 from aio_apiserver.storage.transfer import archive, opening
-from aio_apiserver.storage.transfer.archive import BrokenArchive
+from aio_apiserver.storage.transfer.archive_frames import BrokenArchive
 from aio_apiserver.storage.transfer.contents import contents_of
 
 _OWN = (text_flag("since", "An earlier backup: the new one holds what has changed since, and is restored after it."),)
@@ -44,14 +44,14 @@ def run(arguments: Sequence[str]) -> int:
 
 async def _backup(line: CommandLine) -> int:
     path, since = Path(line.words[0]), line.text("since")
-    base = archive.opened(Path(since)).head if since else None
+    base = archive.opened(Path(since)) if since else None
     async with opening.reading(line.store) as source:
         contents = await contents_of(source, line.settings.etcd_prefix)
         if base is not None and not base.is_earlier(contents):
             raise BrokenArchive(f"{since}: it is no earlier backup of this store")
         with progress("backup", contents.count) as advance:
             keys = await archive.write(
-                contents, path, base=base.revision if base else 0, now=SystemClock().now(), advance=advance
+                contents, path, base=base.head.revision if base else 0, now=SystemClock().now(), advance=advance
             )
     sys.stdout.write(f"{path}: {keys} keys at revision {contents.revision}, verified\n")
     return 0

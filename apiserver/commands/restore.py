@@ -15,7 +15,7 @@ from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine,
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.storage.transfer import archive, opening
-from aio_apiserver.storage.transfer.archive import BrokenArchive
+from aio_apiserver.storage.transfer.archive_frames import BrokenArchive
 from aio_apiserver.storage.transfer.contents import directory_of
 
 _OWN = (switch("replace", "Replace the objects of a store that has some already."),)

@@ -46,6 +46,8 @@ async def _load(wanted: CountedCopy, directory: Path, title: str) -> str:
 
 
 async def _apply(wanted: CountedCopy, line: CommandLine, title: str, *, replace: bool) -> str:
+    if line.store.etcd is None and line.store.data_dir is not None:
+        loading.raise_revision(line.store.data_dir, wanted.revision)
     async with opening.writing(line.store) as store:
         with progress(title, wanted.count) as advance:
             done = await applying.apply(wanted, store, replace=replace, advance=advance)

@@ -16,14 +16,16 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from aio_apiserver.storage.errors import StorageError, StoreNotEmpty
+from aio_apiserver.storage.errors import InvalidOptions, StorageError, StoreNotEmpty
 from aio_apiserver.storage.factory import unfinished_copy
 from aio_apiserver.storage.factory.unfinished_copy import PLACE
 from aio_apiserver.storage.kv.interface import KV, prefix_end
 from aio_apiserver.storage.record import Record
-from aio_apiserver.storage.transfer.contents import PAGE, presence
+from aio_apiserver.storage.transfer.contents import PAGE, presence, text_of
 
 _AT_ONCE = 256
+MOST_PASSED = 10_000_000
+"""The most revisions that a copy passes by writes: an hour of an etcd's time."""
 
 _Write = Callable[[], Coroutine[Any, Any, None]]
 
@@ -74,12 +76,14 @@ class KeyDifference(Struct, frozen=True):
 async def apply(copied: Copied, store: KV, *, replace: bool, advance: Callable[[], None]) -> Applied:
     """Make the store equal. `advance` is called for each key.
 
-    Raises StoreNotEmpty for a store with other keys unless `replace`, StoreChanged, and other StorageErrors.
+    Raises StoreNotEmpty for a store with other keys unless `replace`, InvalidOptions for one that is too far behind,
+    StoreChanged, and other StorageErrors.
     """
     marker = unfinished_copy.marker(copied.prefix)
     is_resumed = (await store.get(marker)).record is not None
     if not (replace or is_resumed or await _is_empty(store, copied.prefix)):
         raise StoreNotEmpty("the store has objects already: name another one")
+    await _check_distance(store, copied.revision)
     await _put(store, marker, b"This store is being written by a restore or a migration.", present=None)
     await _pass(store, copied.prefix, copied.revision)
     done = Applied()
@@ -136,6 +140,16 @@ async def _is_empty(store: KV, prefix: bytes) -> bool:
     return (await store.range(prefix, prefix_end(prefix), count_only=True)).count == 0
 
 
+async def _check_distance(store: KV, revision: int) -> None:
+    """Raises InvalidOptions when too many writes would be needed to pass a revision."""
+    left = revision - await store.current_revision()
+    if left > MOST_PASSED:
+        raise InvalidOptions(
+            f"the store is {left} revisions behind the copy, and would have to reach it by as many writes: at most "
+            f"{MOST_PASSED} are made. Start the etcd from a snapshot, with `etcdutl snapshot restore --bump-revision`"
+        )
+
+
 async def _pass(store: KV, prefix: bytes, revision: int) -> None:
     """Write until the store's revision is not below another one. Each write of a key of its own is a revision."""
     left = revision - await store.current_revision()
@@ -155,7 +169,7 @@ async def _put(store: KV, key: bytes, value: bytes, *, present: Record | None, l
     expected = present.mod_revision if present is not None else 0
     result = await store.put(key, value, expected_mod_revision=expected, lease=lease)
     if not result.succeeded and (result.record is None or result.record.value != value):
-        raise StoreChanged(f"another process has written {_text_of(key)}: stop the servers of this store")
+        raise StoreChanged(f"another process has written {text_of(key)}: stop the servers of this store")
 
 
 async def _delete(store: KV, key: bytes) -> None:
@@ -169,7 +183,7 @@ async def _change(store: KV, one: KeyDifference, lease: int) -> None:
         return await _put(store, one.key, one.wanted.value, present=one.present, lease=lease)
     assert one.present is not None, "a difference has a side"
     if not (await store.delete(one.key, expected_mod_revision=one.present.mod_revision)).succeeded:
-        raise StoreChanged(f"another process has written {_text_of(one.key)}: stop the servers of this store")
+        raise StoreChanged(f"another process has written {text_of(one.key)}: stop the servers of this store")
     return None
 
 
@@ -189,7 +203,3 @@ async def _all(batch: list[_Write]) -> None:
     for result in results:
         if isinstance(result, BaseException):
             raise result
-
-
-def _text_of(key: bytes) -> str:
-    return key.decode(errors="backslashreplace")

@@ -91,6 +91,15 @@ async def in_order(records: Iterable[Record]) -> AsyncIterator[Record]:
         yield record
 
 
+def text_of(key: bytes) -> str:
+    """A key for people. A key of a foreign file may have any bytes, also those that change a terminal.
+
+    >>> text_of(b"/registry/a\x1b[2J")
+    '/registry/a\\x1b[2J'
+    """
+    return key.decode(errors="backslashreplace").encode("unicode_escape").decode()
+
+
 def directory_of(prefix: str) -> bytes:
     """The beginning of all keys below --etcd-prefix.
 

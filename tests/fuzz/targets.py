@@ -5,6 +5,8 @@ A target returns, or raises one of `REFUSALS`. Every other exception is a defect
 
 import asyncio
 import contextlib
+import gzip
+import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,8 @@ from aio_apiserver.registry.plugins.authentication import jwts
 from aio_apiserver.storage import codec
 from aio_apiserver.storage.errors import StorageError
 from aio_apiserver.storage.store import continue_token
+from aio_apiserver.storage.transfer import archive
+from aio_apiserver.storage.transfer.archive_frames import MAGIC as BACKUP_MAGIC
 from tests.golden.recorded import TYPES
 from tests.registry.machinery.cel.test_expressions import ENVIRONMENT, VALUE
 from tests.registry.machinery.patch.apply.things import builtin_manager
@@ -215,6 +219,15 @@ def request_heads(data: bytes) -> None:
         loop.close()
 
 
+def backups(data: bytes) -> None:
+    """The frames of a backup, as they are before compression."""
+    archive.verified(Path("backup"), io.BytesIO(gzip.compress(BACKUP_MAGIC + data, 1)))
+
+
+def backup_files(data: bytes) -> None:
+    archive.verified(Path("backup"), io.BytesIO(data))
+
+
 TARGETS: Mapping[str, Target] = {
     "json-bodies": json_bodies,
     "yaml-bodies": yaml_bodies,
@@ -239,6 +252,8 @@ TARGETS: Mapping[str, Target] = {
     "certificate-requests": lambda data: pem.read_request(data),
     "quantities": lambda data: quantity.canonical(field_of(data)),
     "durations": lambda data: durations.parse(field_of(data)),
+    "backups": backups,
+    "backup-files": backup_files,
     "stored-values": lambda data: codec.decode(data),
 }
 

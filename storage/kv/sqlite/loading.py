@@ -1,9 +1,12 @@
 """Loading: makes the file of a new store from records, with their revisions: a restore into an empty data directory.
 
+A store that has objects already goes on behind the revision of a copy in one step (`raise_revision`).
+
 Must hold: the store gets its name when it is whole and on the disk. A load that was killed leaves no store, and the
 next one begins again. The history before the records' revision counts as compacted: older watches list again.
 """
 
+import contextlib
 import sqlite3
 import time
 from collections import Counter
@@ -22,6 +25,37 @@ _INSERT_RECORD = "INSERT INTO records VALUES (?, ?, 0, ?, ?, ?, ?)"
 _INSERT_HEAD = "INSERT INTO heads VALUES (?, ?, 1, ?)"
 _REVISION_KEY = b"\0revision"
 """A deleted key whose row holds the revision of the store, when the newest write was a deletion."""
+
+
+def raise_revision(directory: Path, revision: int) -> None:
+    """Let a store that no process uses go on behind a revision, unless it has passed it. A missing store is made.
+
+    Raises DataDirLocked, Corrupt, NoSpace, Unavailable.
+    """
+    data_dir = DataDir(directory)
+    faults = ErrorTranslator(data_dir.database)
+    try:
+        data_dir.acquire()
+        data_dir.create_database_file()
+        with contextlib.closing(schema.open_for_writing(data_dir.database)) as connection:
+            if schema.read_state(connection).revision < revision:
+                _skip_to(connection, revision)
+    except (sqlite3.Error, OSError) as exc:
+        raise faults.translate(exc) from exc
+    finally:
+        data_dir.release()
+
+
+def _skip_to(connection: Connection, revision: int) -> None:
+    """Write the row that holds the revision. It supersedes an earlier one."""
+    connection.execute("BEGIN IMMEDIATE")
+    head = connection.execute("SELECT id FROM heads WHERE key = ?", (_REVISION_KEY,)).fetchone()
+    previous = head[0] if head is not None else 0
+    connection.execute(
+        "INSERT INTO records VALUES (?, ?, ?, 0, 0, 0, x'')", (first_id(revision), _REVISION_KEY, previous)
+    )
+    connection.execute("INSERT OR REPLACE INTO heads VALUES (?, ?, 0, 0)", (_REVISION_KEY, first_id(revision)))
+    connection.execute("COMMIT")
 
 
 async def load(

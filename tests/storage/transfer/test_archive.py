@@ -8,7 +8,8 @@ from msgspec import structs
 
 from aio_apiserver.storage.kv.sqlite.file_reader import FileReader
 from aio_apiserver.storage.transfer import archive
-from aio_apiserver.storage.transfer.archive import BrokenArchive, Restorable
+from aio_apiserver.storage.transfer.archive import Restorable
+from aio_apiserver.storage.transfer.archive_frames import BrokenArchive
 from aio_apiserver.storage.transfer.contents import contents_of
 from tests.storage.kv.sqlite_steps import names_in
 from tests.storage.transfer.copies import PREFIX, Copy, data_dir, delete, fill, in_directory, key, nothing, put
@@ -112,14 +113,14 @@ async def test_an_increment_belongs_to_the_store_of_its_base(tmp_path: Path) -> 
         async with data_dir(tmp_path / name) as kv:
             await fill(kv, 3)
         await backup(tmp_path / name, tmp_path / f"{name}.full")
-    base = archive.opened(tmp_path / "one.full").head
+    base = archive.opened(tmp_path / "one.full")
     reader = FileReader(tmp_path / "other")
     contents = await contents_of(reader, PREFIX)
     await reader.close()
 
     assert not base.is_earlier(contents)
-    assert archive.opened(tmp_path / "other.full").head.is_earlier(contents)
-    await backup(tmp_path / "other", tmp_path / "other.increment", base=base.revision)
+    assert archive.opened(tmp_path / "other.full").is_earlier(contents)
+    await backup(tmp_path / "other", tmp_path / "other.increment", base=base.head.revision)
     with pytest.raises(BrokenArchive, match="backup of another store"):
         archive.restorable(tmp_path / "one.full", tmp_path / "other.increment")
 
@@ -133,7 +134,7 @@ async def test_increments_continue_a_backup_of_an_earlier_release(tmp_path: Path
         contents = await contents_of(reader, PREFIX)
         await archive.write(structs.replace(contents, store_id=b""), full, base=0, now=0.0, advance=nothing)
         await put(kv, "new", b"new")
-        assert archive.opened(full).head.is_earlier(await contents_of(reader, PREFIX))
+        assert archive.opened(full).is_earlier(await contents_of(reader, PREFIX))
         await reader.close()
         await backup(tmp_path / "data", first, base=contents.revision)
     async with data_dir(tmp_path / "other") as kv:
