@@ -11,6 +11,7 @@ import os
 import shlex
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aio_apiserver.apiserver import server
@@ -31,6 +32,8 @@ else:
     heap = Deferred("aio_apiserver.apiserver.process.heap")
 
 logger = logging.getLogger(__name__)
+
+_READY_FILE_SECONDS = 1.0
 
 
 def run(settings: Settings, slot: "WorkerSlot | None" = None) -> int:
@@ -83,12 +86,22 @@ async def _announce(running: Server) -> None:
             sys.stdout.write(f"Console: {_console_address(running)}\n")
         sys.stdout.flush()
         if settings.ready_file is not None:
-            private_files.put(settings.ready_file, f"{running.url}\n".encode(), mode=private_files.PUBLIC)
+            await _write_ready_file(settings.ready_file, running.url)
     logger.info("Ready: %s", running.url)
     gc.collect()
     gc.freeze()
     short_collections.ShortCollections()
     await heap.keep_trimmed(SystemClock())
+
+
+async def _write_ready_file(path: Path, url: str) -> None:
+    """Write the file as soon as the disk takes it. Meanwhile the server serves."""
+    while True:
+        try:
+            return private_files.put(path, f"{url}\n".encode(), mode=private_files.PUBLIC)
+        except OSError as exc:
+            logger.warning("cannot write --ready-file=%s yet: %s", path, exc.strerror or exc)
+        await SystemClock().sleep(_READY_FILE_SECONDS)
 
 
 def _console_address(running: Server) -> str:

@@ -98,8 +98,15 @@ def reloaded_for_kubelets(settings: Settings, backends: Backends) -> Iterator[Re
 
 
 def write_kubeconfig(settings: Settings, pki: Pki, url: str) -> None:
-    """Write the administrator's kubeconfig file. Raises OSError."""
-    kubeconfig.write(settings.kubeconfig_file, url, pki, authority=contexts.authority(settings, pki))
+    """Write the administrator's kubeconfig file. An old one stays on a full or read-only disk. Raises OSError."""
+    path = settings.kubeconfig_file
+    try:
+        kubeconfig.write(path, url, pki, authority=contexts.authority(settings, pki))
+    except OSError as exc:
+        if not path.exists():
+            raise
+        advice = "it may name another address or certificate: make room, then run `apiserver kubeconfig` or start again"
+        logger.warning("cannot refresh %s, %s: %s", path, advice, exc.strerror or exc)
 
 
 async def run(renew: Renew, clock: Clock) -> None:

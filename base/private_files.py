@@ -50,10 +50,11 @@ def put(path: Path, content: bytes, *, mode: int = PRIVATE, is_durable: bool = T
 
 def put_changed(path: Path, content: bytes) -> bool:
     """Put a private file in place, unless it has this content already. Returns whether it was another one."""
-    if path.exists() and path.read_bytes() == content:
+    has_content = path.exists() and path.read_bytes() == content
+    if has_content and _is_private(path):
         return False
     put(path, content)
-    return True
+    return not has_content
 
 
 @contextmanager
@@ -126,6 +127,13 @@ def _named_in_errors(path: Path) -> Iterator[None]:
             exc.filename = str(path)
         exc.filename2 = None
         raise
+
+
+def _is_private(path: Path) -> bool:
+    """Whether the file is no link, and no other user can read or write it."""
+    present = path.lstat()
+    is_own = stat.S_ISREG(present.st_mode) and present.st_uid == os.geteuid()
+    return is_own and stat.S_IMODE(present.st_mode) & 0o077 == 0
 
 
 def _check_replaceable(path: Path) -> None:

@@ -32,14 +32,14 @@ current-context: aio-apiserver
 
 
 def write(path: Path, server: str, pki: Pki, *, authority: Path) -> None:
-    """Write the file. `authority` is the certificate with which clients verify the server."""
+    """Write the file, if it has changed. `authority` is the certificate with which clients verify the server."""
     content = _TEMPLATE.format(
         server=server,
         ca=_encoded(authority),
         certificate=_encoded(pki.admin.certificate),
         key=_encoded(pki.admin.key),
     )
-    private_files.put(path, content.encode())
+    private_files.put_changed(path, content.encode())
 
 
 def _encoded(path: Path) -> str:

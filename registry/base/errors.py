@@ -336,6 +336,10 @@ class ServerTimeout(StatusError):
         )
 
 
+class StoreFull(StatusError):
+    """The store has no space for a write. Reads and deletions go on. The status is kube-apiserver's: 500, no reason."""
+
+
 class ServiceUnavailable(StatusError):
     """A part or server that the request needs cannot be reached now."""
 

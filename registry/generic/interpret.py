@@ -141,6 +141,6 @@ _ANSWERS: tuple[tuple[type[storage_errors.StorageError], Callable[[Any, StorageC
     (storage_errors.Initializing, lambda exc, _op: errors.TooManyRequests(str(exc))),
     (storage_errors.DeadlineExceeded, _timeout),
     (storage_errors.Unavailable, _unreachable),
-    (storage_errors.NoSpace, lambda exc, _op: errors.StatusError(str(exc))),
+    (storage_errors.NoSpace, lambda exc, _op: errors.StoreFull(str(exc))),
     (storage_errors.Closed, _unavailable),
 )

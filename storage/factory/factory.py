@@ -41,7 +41,7 @@ from aio_apiserver.storage.store import compactor
 from aio_apiserver.storage.store.compactor import HistoryCompactor
 from aio_apiserver.storage.store.lease_manager import LeaseManager
 from aio_apiserver.storage.store.store import KVStore
-from aio_apiserver.storage.store_limits import NO_LIMITS, StoreLimits
+from aio_apiserver.storage.store_limits import NO_LIMITS, RESERVE_BYTES, StoreLimits
 from aio_apiserver.storage.stored_object import Encodings
 from aio_apiserver.storage.transformers.transformer import TransformerFor, identity_for
 
@@ -448,12 +448,13 @@ async def _open_embedded(
 
 def _limits_of(config: StorageConfig) -> StoreLimits:
     """The bounds of an embedded store. Its history has an eighth of the quota at most."""
+    reserve_bytes = RESERVE_BYTES if config.data_dir is not None else 0
     if not config.compaction_interval:
-        return StoreLimits(quota_bytes=config.quota_bytes)
+        return StoreLimits(quota_bytes=config.quota_bytes, reserve_bytes=reserve_bytes)
     history_bytes = _HISTORY_BYTES if config.data_dir is not None else _HISTORY_BYTES_IN_MEMORY
     if config.quota_bytes:
         history_bytes = min(history_bytes, config.quota_bytes // 8)
-    return StoreLimits(quota_bytes=config.quota_bytes, history_bytes=history_bytes)
+    return StoreLimits(quota_bytes=config.quota_bytes, history_bytes=history_bytes, reserve_bytes=reserve_bytes)
 
 
 async def _open_own(

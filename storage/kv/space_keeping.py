@@ -1,7 +1,7 @@
 """space_keeping: SpaceKeeper, which compacts an embedded store before its time when past values take too much space.
 
-Two things are too much: past values beyond their limit, and a store beyond its quota. Beyond the quota all history is
-compacted, again and again while clients delete objects, until the alarm ends.
+Two things are too much: past values beyond their limit, and a store beyond its quota or on a full disk. Then all
+history is compacted, again and again while clients delete objects, until the alarm ends.
 
 Must hold: without a limit for history nothing is compacted here. Each begin and end of the alarm is logged once.
 """
@@ -24,7 +24,10 @@ _PERIOD_SECONDS = 1.0
 
 
 class SpaceKeeper:
-    """The space of one engine. `compact` is the engine's, and `newest` returns its revision."""
+    """The space of one engine. `compact` is the engine's, and `newest` returns its revision.
+
+    regain: looks whether the disk has room again.
+    """
 
     def __init__(
         self,
@@ -33,6 +36,7 @@ class SpaceKeeper:
         *,
         compact: Callable[[int], Awaitable[None]],
         newest: Callable[[], int],
+        regain: Callable[[], Awaitable[None]] | None = None,
         clock: Clock,
         tasks: Tasks,
     ) -> None:
@@ -41,6 +45,7 @@ class SpaceKeeper:
         self._may_compact = limits.history_bytes > 0
         self._compact = compact
         self._newest = newest
+        self._regain = regain
         self._clock = clock
         self._tasks = tasks
         self._is_busy = False
@@ -54,7 +59,7 @@ class SpaceKeeper:
         """Begin to make room, if there is too little. Called after each write, also after one that was refused."""
         if self._is_busy:
             return
-        if self._quota.is_exceeded:
+        if self._quota.has_alarm:
             self._begin(self._relieve)
         elif self.past.excess():
             self._begin(self._trim)
@@ -62,8 +67,10 @@ class SpaceKeeper:
     @property
     def warning(self) -> str:
         """What operators are told while the alarm is on; else empty."""
-        if not self._quota.is_exceeded:
+        if not self._quota.has_alarm:
             return ""
+        if self._quota.disk_problem:
+            return self._quota.disk_problem
         used, limit = self._quota.used_bytes >> 20, self._quota.limit >> 20
         return f"alarm:NOSPACE of the embedded store: {used} MiB are in use, --store-quota-bytes allows {limit} MiB"
 
@@ -71,7 +78,7 @@ class SpaceKeeper:
         return {
             "used_bytes": self._quota.used_bytes,
             "quota_bytes": self._quota.limit,
-            "alarm": int(self._quota.is_exceeded),
+            "alarm": int(self._quota.has_alarm),
             "past_bytes": self.past.bytes,
             "early_compactions": self._compactions,
         }
@@ -93,13 +100,21 @@ class SpaceKeeper:
     async def _relieve(self) -> None:
         logger.error("%s; until there is room, only deletions and what needs no space are written", self.warning)
         compacted = 0
-        while self._quota.is_exceeded:
+        while self._quota.has_alarm:
             revision = self._newest()
             if self._may_compact and revision > compacted:
                 compacted = revision
                 await self._compact_to(revision)
+            if self._regain is not None and self._quota.disk_problem:
+                await self._try(self._regain)
             await self._clock.sleep(_PERIOD_SECONDS)
         logger.warning("the embedded store has room again: %d MiB are in use", self._quota.used_bytes >> 20)
+
+    async def _try(self, regain: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await regain()
+        except StorageError as exc:
+            logger.warning("the store could not make room: %s", exc)
 
     async def _compact_to(self, revision: int) -> None:
         try:

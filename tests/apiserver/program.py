@@ -61,22 +61,28 @@ async def start(*arguments: str) -> Process:
 
 
 @asynccontextmanager
-async def running(directory: Path, *arguments: str, backend: str = "memory") -> AsyncIterator[Program]:
-    """A server on a free port with all its files in one directory. It is killed after the test if it still runs."""
+async def running(
+    directory: Path, *arguments: str, backend: str = "memory", ready: Path | None = None
+) -> AsyncIterator[Program]:
+    """A server on a free port with all its files in one directory. It is killed after the test if it still runs.
+
+    ready: its ready file, when that cannot be in the directory.
+    """
+    ready = ready or directory / "ready"
     local = (
         "--bind-address=127.0.0.1",
         "--secure-port=0",
         f"--data-dir={directory}",
-        f"--ready-file={directory}/ready",
+        f"--ready-file={ready}",
     )
     process = await start(f"--storage-backend={backend}", *local, *arguments)
     try:
         assert process.stdout is not None
         line = (await process.stdout.readline()).decode()
         assert line, (await ended(process)).err
-        while not (directory / "ready").exists():  # noqa: ASYNC110 it comes right behind the line
+        while not ready.exists():  # noqa: ASYNC110 it comes right behind the line
             await asyncio.sleep(0)
-        port = int((directory / "ready").read_text().rpartition(":")[2])
+        port = int(ready.read_text().rpartition(":")[2])
         yield Program(process, directory, port, line)
     finally:
         with suppress(ProcessLookupError):

@@ -38,7 +38,7 @@ from aio_apiserver.registry.generic.rest import Foundation
 from aio_apiserver.registry.groups.apiregistration.registrations import Registrations
 from aio_apiserver.registry.groups.core.services.allocation import repair
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.storage.errors import StorageError, Unavailable
+from aio_apiserver.storage.errors import NoSpace, StorageError, Unavailable
 
 if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.simulation import resource_metrics
@@ -48,6 +48,7 @@ else:
 logger = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 1.0
+_FULL_RETRY_SECONDS = 10.0
 _NAMESPACES_SECONDS = 60.0
 _FLOW_CONTROL_SECONDS = 60.0
 _TRUST_SECONDS = 60.0
@@ -61,6 +62,8 @@ _UNANSWERED = (
     Unavailable,
 )
 """Failures of a store that may answer later."""
+_FULL = (errors.StoreFull, NoSpace)
+"""Failures of a store that serves reads and deletions."""
 
 Step = Callable[[], Awaitable[None]]
 
@@ -162,13 +165,24 @@ class Upkeep:
         await asyncio.gather(*map(self._until_answered, steps))
 
     async def _until_answered(self, step: Step) -> None:
-        """Run a step of the start, again while the store does not answer: etcd may be electing a leader."""
+        """Run a step of the start, again while the store does not answer: etcd may be electing a leader.
+
+        On a full store the server starts without the step, so that clients can delete objects. The step is repeated.
+        """
         while True:
             try:
                 return await step()
             except _UNANSWERED as exc:
                 logger.warning("the start waits for the store: %s", exc)
+            except _FULL as exc:
+                logger.warning("the store is full, and the server starts all the same: %s", exc)
+                return self._spawn("a step of the start", self._until_done(step))
             await self._clock.patience.sleep(_RETRY_SECONDS)
+
+    async def _until_done(self, step: Step) -> None:
+        await self._clock.patience.sleep(_FULL_RETRY_SECONDS)
+        while not await self._try(step):
+            await self._clock.patience.sleep(_FULL_RETRY_SECONDS)
 
     async def _begin_service(self, service: KubernetesService) -> None:
         await service_cidrs.ensure(self._client, self._clock, self._cidrs)

@@ -2,6 +2,7 @@
 
     engine.py       SqliteKV: the contract, put together from the other modules
     data_dir.py     the directory and its lock
+    disk_reserve.py space of the disk for deletions
     schema.py       tables, opening and checking the file
     error_codes.py  errors of SQLite and of the file system as errors of storage
     workers.py      threads, and how a busy event loop lets them run

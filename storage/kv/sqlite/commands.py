@@ -28,10 +28,16 @@ _DELETE_DELETED = "DELETE FROM records WHERE id > :swept AND id <= :last AND ver
 
 
 class Command(Protocol):
-    """One step of a transaction. `size`: the bytes that it carries, to limit the size of a group."""
+    """One step of a transaction.
+
+    size: the bytes that it carries, to limit the size of a group. may_free: whether it can lead to more free space.
+    """
 
     @property
     def size(self) -> int: ...
+
+    @property
+    def may_free(self) -> bool: ...
 
     def apply(self, transaction: WriteTransaction) -> Any:
         """Make the changes. The return value is the command's result if the transaction is committed."""
@@ -50,6 +56,11 @@ class Put(Struct, frozen=True):
     def size(self) -> int:
         return len(self.value)
 
+    @property
+    def may_free(self) -> bool:
+        """Whether it may be the mark of a deletion."""
+        return self.expected_mod_revision != 0
+
     def apply(self, transaction: WriteTransaction) -> WriteResult:
         current = transaction.current(self.key)
         if self.expected_mod_revision != (current.mod_revision if current else 0):
@@ -67,6 +78,7 @@ class Delete(Struct, frozen=True):
     key: bytes
     expected_mod_revision: int
     size = 0
+    may_free = True
 
     def apply(self, transaction: WriteTransaction) -> WriteResult:
         current = transaction.current(self.key)
@@ -82,6 +94,7 @@ class Grant(Struct, frozen=True):
     ttl: int
     expires: float
     size = 0
+    may_free = False
 
     def apply(self, transaction: WriteTransaction) -> int:
         cursor = transaction.connection.execute(
@@ -96,6 +109,7 @@ class Revoke(Struct, frozen=True):
 
     lease: int
     size = 0
+    may_free = True
 
     def apply(self, transaction: WriteTransaction) -> None:
         _check_lease(transaction, self.lease)
@@ -112,6 +126,7 @@ class Compact(Struct, frozen=True):
 
     revision: int
     size = 0
+    may_free = True
 
     def apply(self, transaction: WriteTransaction) -> None:
         if self.revision <= transaction.compact_revision:
@@ -130,6 +145,7 @@ class Sweep(Struct, frozen=True):
     """
 
     size = 0
+    may_free = True
 
     def apply(self, transaction: WriteTransaction) -> bool:
         transaction.flush()
@@ -150,6 +166,7 @@ class Probe(Struct, frozen=True):
 
     is_write: bool
     size = 0
+    may_free = False
 
     def apply(self, transaction: WriteTransaction) -> None:
         if self.is_write:

@@ -52,22 +52,33 @@ class Committed(Struct, frozen=True):
 
 
 class Committer:
-    """Commits groups. `before_commit` is called when the COMMIT, with its fsync, is all that is left."""
+    """Commits groups. `before_commit` is called when the COMMIT, with its fsync, is all that is left.
+
+    release_reserve: frees the space that the disk keeps for deletions, and returns whether there was any.
+    """
 
     def __init__(
-        self, state: StoreRevisions, faults: ErrorTranslator, quota: Quota, *, before_commit: Callable[[], None]
+        self,
+        state: StoreRevisions,
+        faults: ErrorTranslator,
+        quota: Quota,
+        *,
+        before_commit: Callable[[], None],
+        release_reserve: Callable[[], bool],
     ) -> None:
         self._revision = state.revision
         self._compact_revision = state.compact_revision
         self._faults = faults
         self._quota = quota
         self._before_commit = before_commit
+        self._release_reserve = release_reserve
 
     def commit(self, connection: Connection, commands: Sequence[Command]) -> Committed:
         """Run all commands as one transaction.
 
         When the disk is full, or a command is invalid, each command is tried again alone, because a small one may
-        succeed. After any other failure of the disk all fail: a second try would only make the callers wait longer.
+        succeed. A group with deletions gets the reserve of the disk. After any other failure of the disk all fail: a
+        second try would only make the callers wait longer.
         """
         transaction = WriteTransaction(
             connection, self._quota, revision=self._revision, compact_revision=self._compact_revision
@@ -84,6 +95,8 @@ class Committer:
         except Exception as exc:  # noqa: BLE001 - it belongs to those who wait for the commands
             _roll_back(connection)
             self._quota.note(used_before)
+            if self._has_more_room(connection, exc, commands):
+                return self.commit(connection, commands)
             if len(commands) > 1 and self._is_worth_a_retry(exc):
                 return self._commit_each(connection, commands)
             return Committed([CommandFailure(exc, is_commit)] * len(commands), (), self._revision)
@@ -104,6 +117,21 @@ class Committer:
             sum(part.changes for part in parts),
             sum(part.log_bytes for part in parts),
         )
+
+    def _has_more_room(self, connection: Connection, failure: Exception, commands: Sequence[Command]) -> bool:
+        """Whether the disk was full, and its reserve is free for these commands now. From then on the alarm is on.
+
+        The log goes into the database first, which may have to grow for it, so that the log can begin anew.
+        """
+        problem = self._faults.translate(failure)
+        if not isinstance(problem, NoSpace) or not any(command.may_free for command in commands):
+            return False
+        if not self._release_reserve():
+            return False
+        self._quota.disk_problem = str(problem)
+        with contextlib.suppress(sqlite3.Error):
+            upkeep.truncate_log(connection)
+        return True
 
     def _is_worth_a_retry(self, failure: Exception) -> bool:
         return not isinstance(failure, sqlite3.Error) or isinstance(self._faults.translate(failure), NoSpace)

@@ -8,13 +8,13 @@ leaves no thread, no task and no lock.
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Self, cast
 
 from aio_apiserver.base.clock import Clock, SystemClock
 from aio_apiserver.base.tasks import Tasks
-from aio_apiserver.storage.errors import Closed, StorageError, TooLarge
+from aio_apiserver.storage.errors import Closed, NoSpace, StorageError, TooLarge
 from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.kv.feed import Feed
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, Event, EventBatch, GetResult, RangeResult, WriteResult
@@ -26,6 +26,7 @@ from aio_apiserver.storage.kv.sqlite.commands import Compact, Delete, Grant, Pro
 from aio_apiserver.storage.kv.sqlite.committer import Committer
 from aio_apiserver.storage.kv.sqlite.compaction import RowSweeper
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
+from aio_apiserver.storage.kv.sqlite.disk_reserve import DiskReserve
 from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.leases import LeaseTimers
 from aio_apiserver.storage.kv.sqlite.reader import SqliteReader
@@ -44,6 +45,34 @@ _RANGE_THREADS = 2
 _HEALTH_SECONDS = 3.0
 
 
+class _Start:
+    """The first connection of a store, on the writer's thread, and what it has found."""
+
+    def __init__(self, data_dir: DataDir, reserve: DiskReserve) -> None:
+        self.reserve = reserve
+        self.used_bytes = 0
+        self.disk_problem = ""
+        self._data_dir = data_dir
+
+    def connect(self) -> Connection:
+        """Open the database. On a full disk, the reserve has the room that SQLite needs to open it."""
+        self._data_dir.acquire()
+        self._data_dir.create_database_file()
+        connection = self._open()
+        self.reserve.fill()
+        return connection
+
+    def _open(self) -> Connection:
+        try:
+            return schema.open_for_writing(self._data_dir.database)
+        except sqlite3.Error as exc:
+            problem = ErrorTranslator(self._data_dir.database).translate(exc)
+            if not isinstance(problem, NoSpace) or not self.reserve.release():
+                raise
+            self.disk_problem = str(problem)
+            return schema.open_for_writing(self._data_dir.database)
+
+
 class SqliteKV:
     """A store in a directory. `open` creates one."""
 
@@ -58,7 +87,7 @@ class SqliteKV:
         state: StoreRevisions,
         leases: Sequence[Lease],
         limits: StoreLimits,
-        used_bytes: int,
+        start: "_Start",
     ) -> None:
         faults = ErrorTranslator(data_dir.database)
         self._data_dir = data_dir
@@ -66,18 +95,27 @@ class SqliteKV:
         self._tasks = Tasks()
         self._feed = Feed(state.revision)
         self._quota = Quota(limits.quota_bytes)
-        self._quota.note(used_bytes)
+        self._quota.note(start.used_bytes)
+        self._quota.disk_problem = start.disk_problem
+        self._reserve = start.reserve
         self._space = SpaceKeeper(
             self._quota,
             limits,
             compact=self.compact,
             newest=self.known_revision,
+            regain=self._regain_room,
             clock=clock.patience,
             tasks=self._tasks,
         )
         self._writer = Writer(
             workers,
-            Committer(state, faults, self._quota, before_commit=workers.wait_for_disk),
+            Committer(
+                state,
+                faults,
+                self._quota,
+                before_commit=workers.wait_for_disk,
+                release_reserve=self._reserve.release,
+            ),
             faults=faults,
             publish=self._publish,
             settled=self._check_space,
@@ -103,17 +141,12 @@ class SqliteKV:
         Raises DataDirLocked, Corrupt for a file that is no store or one of a newer release, NoSpace, Unavailable.
         """
         data_dir = DataDir(directory)
-
-        def connect() -> Connection:
-            data_dir.acquire()
-            data_dir.create_database_file()
-            return schema.open_for_writing(data_dir.database)
-
-        workers = Workers("sqlite-writer", connect, patience=_WRITES)
+        start = _Start(data_dir, DiskReserve(directory, limits.reserve_bytes))
+        workers = Workers("sqlite-writer", start.connect, patience=_WRITES)
         try:
             state = await workers.run(schema.read_state)
             leases = await workers.run(schema.read_leases)
-            used_bytes = await workers.run(upkeep.used_bytes)
+            start.used_bytes = await workers.run(upkeep.used_bytes)
         except BaseException as exc:
             await workers.stop()
             data_dir.release()
@@ -127,7 +160,7 @@ class SqliteKV:
             state=state,
             leases=leases,
             limits=limits,
-            used_bytes=used_bytes,
+            start=start,
         )
 
     async def get(self, key: bytes, *, revision: int = 0) -> GetResult:
@@ -249,6 +282,16 @@ class SqliteKV:
         if self._closing is None:
             self._space.check()
 
+    async def _regain_room(self) -> None:
+        """End the alarm of a full disk when there is room again for the reserve and for writes."""
+        if await self._writer.run_chore(self._has_room):
+            self._quota.disk_problem = ""
+
+    def _has_room(self, connection: Connection) -> bool:
+        with suppress(sqlite3.Error):  # a full disk; what deletions free is enough for the next attempt
+            upkeep.truncate_log(connection)
+        return self._reserve.fill()
+
     def _measure(self, connection: Connection) -> None:
         self._quota.note(upkeep.used_bytes(connection))
 
@@ -278,4 +321,5 @@ class SqliteKV:
         finally:
             await self._reader.stop()
             await self._writer.stop()
+            self._reserve.keep()
             self._data_dir.release()

@@ -16,6 +16,7 @@ from aio_apiserver.storage.kv.sqlite import schema, upkeep
 from aio_apiserver.storage.kv.sqlite.commands import Command, Compact, Sweep
 from aio_apiserver.storage.kv.sqlite.committer import CommandFailure, Committer
 from aio_apiserver.storage.kv.sqlite.data_dir import DataDir
+from aio_apiserver.storage.kv.sqlite.disk_reserve import DiskReserve
 from aio_apiserver.storage.kv.sqlite.error_codes import ErrorTranslator
 from aio_apiserver.storage.kv.sqlite.schema import Connection
 
@@ -35,6 +36,7 @@ def shrink(directory: Path) -> Shrunk:
     try:
         data_dir.acquire()
         before = data_dir.size
+        DiskReserve(directory, 0).release()  # the next server makes another one
         connection = schema.open_for_writing(data_dir.database)
         try:
             revision = _shrink(connection, faults)
@@ -49,7 +51,7 @@ def shrink(directory: Path) -> Shrunk:
 
 def _shrink(connection: Connection, faults: ErrorTranslator) -> int:
     state = schema.read_state(connection)
-    run = _runner(connection, Committer(state, faults, Quota(0), before_commit=_nothing))
+    run = _runner(connection, Committer(state, faults, Quota(0), before_commit=_nothing, release_reserve=_no_reserve))
     with contextlib.suppress(Compacted):  # rows may be left from an interrupted sweep all the same
         run(Compact(state.revision))
     while not run(Sweep()):
@@ -67,6 +69,11 @@ def _runner(connection: Connection, committer: Committer) -> Callable[[Command],
         return result
 
     return run
+
+
+def _no_reserve() -> bool:
+    """Whether space was freed: the caller has done that before."""
+    return False
 
 
 def _nothing() -> None:

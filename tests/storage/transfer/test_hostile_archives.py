@@ -96,9 +96,10 @@ def test_a_file_that_no_store_can_have_made_is_refused(
 
 
 def test_a_file_that_keeps_the_rules_is_opened(tmp_path: Path) -> None:
-    frames: list[ArchiveFrame] = [head(), ArchivedLease(7, 60), record(lease=7), record(KEY + b"b", created=5, written=9, version=5)]
+    updated = record(KEY + b"b", created=5, written=9, version=5)
+    path = file_of(tmp_path / "backup", head(), ArchivedLease(7, 60), record(lease=7), updated)
 
-    assert archive.opened(file_of(tmp_path / "backup", *frames)).keys == 2
+    assert archive.opened(path).keys == 2
 
 
 def test_what_stands_behind_the_end_is_refused(tmp_path: Path) -> None:
