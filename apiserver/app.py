@@ -62,7 +62,6 @@ from aio_apiserver.registry.generic.access.impersonation import Impersonator
 from aio_apiserver.registry.groups.apiextensions.customresourcedefinitions.controller import DefinitionController
 from aio_apiserver.registry.machinery.schema import builtin
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
-from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 if TYPE_CHECKING:
     from aio_apiserver.apiserver.console.assembly import Console
@@ -94,7 +93,6 @@ class Parts(Struct, frozen=True, kw_only=True):
     definitions: DefinitionController
     upkeep: Upkeep
     writers: PacedWriters
-    turns: WriteTurns
     compact: Callable[[], Awaitable[int]]
     """Compacts the stores to their present revision, and returns it."""
     tracer: "Tracer | None" = None
@@ -270,4 +268,4 @@ def insecure(parts: Parts) -> RequestHandler:
 
 def _assembled(parts: Parts, authenticate: Filter) -> RequestHandler:
     handler = compose(chain(parts, authenticate), routes(parts).dispatch)
-    return entry.with_context(handler, parts.clock.patience, parts.turns)
+    return entry.with_context(handler, parts.clock.patience)

@@ -346,7 +346,6 @@ def _open_parts(
         definitions=plane.definitions,
         upkeep=upkeep,
         writers=_open_writers(clock, measures, stack),
-        turns=storage.turns,
         compact=storage.compact,
         tracer=tracer,
         auditor=open_audit(settings, clock, out.webhooks, monitoring.audit, stack),

@@ -28,7 +28,7 @@ from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
-from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.registry.plugins.flowcontrol.tickets import GET, ONE_SEAT, Ticket, Work
 
 OnRefused = Callable[[RequestContext], None]
 MakeTicket = Callable[[Lane, Work, float, RequestContext], Ticket]
@@ -84,7 +84,7 @@ class FairnessFilter:
         classified = verb, path, info.group, info.namespace, info.resource, info.subresource
         lane = fairness.lane_of(context.user, classified)
         context = replace(context, flow=lane.flow)
-        work = ONE_SEAT if verb == "get" or path else _work(fairness, lane, context)
+        work = GET if verb == "get" or path else _work(fairness, lane, context)
         ticket = self._make_ticket(lane, work, self._clock.monotonic(), context)
         if not fairness.enter(ticket) or (ticket.decision is not None and not await self._wait(ticket, context)):
             self._on_refused(context)

@@ -18,7 +18,7 @@ from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import WatchScope
-from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
+from aio_apiserver.registry.plugins.flowcontrol.tickets import GET, Ticket, Work
 
 _MOST_TRIES = 10
 """Retries after a 429, as in client-go."""
@@ -96,7 +96,7 @@ class FlowControl:
 def _work(fairness: Fairness, lane: Lane, requested: ResourceRequest) -> Work:
     resource = requested.group, requested.resource
     if requested.verb == "get":
-        return ONE_SEAT
+        return GET
     if requested.verb == "list":
         return fairness.estimator.of_list(lane, resource, "", {})
     written = WatchScope(*resource, requested.namespace, requested.name)

@@ -35,7 +35,6 @@ from aio_apiserver.storage.factory.shared_secrets import SharedSecrets
 from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.interface import Resource, Storage
 from aio_apiserver.storage.kv.interface import KV
-from aio_apiserver.storage.kv.write_turns import WriteTurns
 from aio_apiserver.storage.snapshot import Snapshot
 from aio_apiserver.storage.store import compactor
 from aio_apiserver.storage.store.compactor import HistoryCompactor
@@ -128,8 +127,6 @@ class StorageFactory:
         self._clock = clock or SystemClock()
         self._patience = self._clock.patience
         self._latencies = latencies or Latencies()
-        self.turns = WriteTurns()
-        """The turns of the writes of this process, to all stores."""
         self._beginning = beginning
         self._encryption: Encryption | None = None
         self._backends: dict[frozenset[str], _Backend] = {}
@@ -356,7 +353,7 @@ class StorageFactory:
         config, clock = self._config, self._clock
         size: DatabaseSize | None = None
         if servers:
-            kv: KV = (etcd := open_etcd(config, servers, clock.patience, self.turns))
+            kv: KV = (etcd := open_etcd(config, servers, clock.patience))
             opening.push_async_callback(etcd.close)
             size = _measured(etcd, clock.patience, config.size_interval)
             opening.push_async_callback(size.close)
@@ -470,10 +467,10 @@ async def _open_own(
     return MemoryKV(clock=clock, beginning=beginning, limits=limits)
 
 
-def open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock, turns: WriteTurns | None = None) -> "EtcdKV":
+def open_etcd(config: StorageConfig, servers: Sequence[str], clock: Clock) -> "EtcdKV":
     """The kv engine of these etcd servers. None of them has to answer yet."""
     from aio_apiserver.storage.kv.etcd import EtcdConfig, EtcdKV
 
     credentials = config.etcd or EtcdConfig(endpoints=servers)
     probe_key = f"{config.prefix.rstrip('/')}/health".encode()
-    return EtcdKV(replace(credentials, endpoints=servers, probe_key=probe_key), clock=clock, turns=turns)
+    return EtcdKV(replace(credentials, endpoints=servers, probe_key=probe_key), clock=clock)

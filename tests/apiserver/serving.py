@@ -19,7 +19,6 @@ from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.base.clock import Clock, SystemClock
-from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 LOOPBACK = "127.0.0.1"
 
@@ -65,7 +64,7 @@ async def listening(
     handler: Handler, *filters: Filter, clock: Clock | None = None, writers: PacedWriters | None = None
 ) -> AsyncIterator[Listener]:
     """A handler behind some filters, on a port without TLS."""
-    begin = entry.with_context(compose(filters, handler), clock or SystemClock(), WriteTurns())
+    begin = entry.with_context(compose(filters, handler), clock or SystemClock())
     async with connecting(begin, writers=writers) as listener:
         yield listener
 

@@ -14,7 +14,6 @@ from aio_apiserver.apiserver.wire import request_parser, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.base.clock import SystemClock
-from aio_apiserver.storage.kv.write_turns import WriteTurns
 from tests.apiserver.handlers.test_connect import proxying, read_head
 from tests.apiserver.serving import LOOPBACK, ask, exchange, listening, running, trusting
 from tests.stream_servers import talking
@@ -124,7 +123,7 @@ async def test_a_user_may_have_hundreds_of_groups_in_headers() -> None:
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost"])
 async def test_a_connection_that_brings_no_request_is_closed(sent: bytes) -> None:
-    begin = entry.with_context(greet, SystemClock(), WriteTurns())
+    begin = entry.with_context(greet, SystemClock())
     listener = await Listener.open(begin, LOOPBACK, 0, tls=None, head_seconds=0.5)  # the client sends before that
     try:
         answer = await read_all(listener.port, sent)
@@ -137,7 +136,7 @@ async def test_a_connection_that_brings_no_request_is_closed(sent: bytes) -> Non
 @pytest.mark.parametrize("head_seconds", [0.01, 60.0])
 async def test_a_client_that_does_not_begin_its_handshake_is_closed(head_seconds: float) -> None:
     """At its time limit, or when the server stops."""
-    begin, tls = entry.with_context(greet, SystemClock(), WriteTurns()), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    begin, tls = entry.with_context(greet, SystemClock()), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     listener = await Listener.open(begin, LOOPBACK, 0, tls=tls, head_seconds=head_seconds)
     reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
     if head_seconds > 1:

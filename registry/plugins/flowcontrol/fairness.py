@@ -20,9 +20,11 @@ from aio_apiserver.registry.plugins.flowcontrol.alarms import Alarms
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Estimator, SizesOf
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane, Lanes
+from aio_apiserver.registry.plugins.flowcontrol.loop_turns import LoopTurns
 from aio_apiserver.registry.plugins.flowcontrol.open_watches import OpenWatches
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import LevelConfig
 from aio_apiserver.registry.plugins.flowcontrol.priority_levels import PERIOD_SECONDS, PriorityLevels
+from aio_apiserver.registry.plugins.flowcontrol.queue_set import Refusal
 from aio_apiserver.registry.plugins.flowcontrol.retry_after import RetryAfter
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Ticket
 from aio_apiserver.storage.stored_object import StoredObject
@@ -41,6 +43,7 @@ class Fairness:
         self._clock = clock
         self._alarms = Alarms(clock)
         self.levels = PriorityLevels(clock, self._alarms, seats)
+        self._turns = LoopTurns(self._enter_later)
         self.lane_of = Lanes((), self.levels.by_name, self.metrics).of
         """The lane of a request."""
         self._retries: dict[str, RetryAfter] = {}
@@ -63,7 +66,11 @@ class Fairness:
         lane = ticket.lane
         series, queues = lane.series, lane.level.queues
         series.seats.observe(ticket.work.seats)
-        if queues.enter(ticket, ticket.arrived) is not None:
+        if queues.is_exempt or self._turns.begin(ticket):
+            is_refused = queues.enter(ticket, ticket.arrived) is not None
+        elif is_refused := not self._turns.wait(ticket):
+            queues.refuse(ticket, Refusal.FULL)
+        if is_refused:
             series.waited_in_vain(0.0)
             return False
         if ticket.decision is None:
@@ -109,6 +116,14 @@ class Fairness:
         """Count a rejected request. Returns the seconds for its Retry-After header."""
         retries = self._retries.setdefault(lane.level.config.name, RetryAfter())
         return retries.refused(int(self._clock.now()))
+
+    def _enter_later(self, ticket: Ticket) -> None:
+        """Give a seat to a request that has waited for its turn, or let it wait for one."""
+        is_refused = ticket.lane.level.queues.enter(ticket, self._clock.monotonic()) is not None
+        decision = ticket.decision
+        assert decision is not None
+        if (is_refused or ticket.is_begun) and not decision.done():
+            decision.set_result(not is_refused)
 
     def _dispatched(self, ticket: Ticket) -> None:
         ticket.lane.series.dispatched.value += 1

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from aio_apiserver.registry.generic.access.authorizer import Attributes
-from aio_apiserver.registry.generic.access.users import UserInfo
+from aio_apiserver.registry.generic.access.users import ALL_UNAUTHENTICATED, UserInfo
 from aio_apiserver.registry.groups.flowcontrol.classification import Classifier, Flow, FlowSchema
 from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics, FlowSeries
 from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
-from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
+from aio_apiserver.registry.plugins.flowcontrol.tickets import ANONYMOUS_PRECEDENCE, Queue
 
 _MOST_REMEMBERED = 4096
 _LONGEST_REMEMBERED = 1024
@@ -27,7 +27,9 @@ _Key = tuple[str, Sequence[str], ClassifiedRequest]
 
 
 class Lane(NamedTuple):
-    """One flow. hand: the queues that it may use. flow: for response headers; None while the objects have no UIDs."""
+    """One flow. hand: the queues that it may use. flow: for response headers; None while the objects have no UIDs.
+    precedence: the matchingPrecedence of the schema; ANONYMOUS_PRECEDENCE for requests without a user.
+    """
 
     schema: str
     distinguisher: str
@@ -35,6 +37,7 @@ class Lane(NamedTuple):
     hand: Sequence[Queue]
     series: FlowSeries
     flow: Flow | None
+    precedence: int
 
 
 class Lanes:
@@ -83,4 +86,5 @@ class Lanes:
             level.hand(schema.name, distinguisher),
             self._metrics.of(level.config.name, schema.name),
             Flow(schema.uid, level.config.uid) if schema.uid and level.config.uid else None,
+            ANONYMOUS_PRECEDENCE if ALL_UNAUTHENTICATED in user.groups else schema.precedence,
         )

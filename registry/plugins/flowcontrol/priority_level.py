@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
-from aio_apiserver.registry.plugins.flowcontrol import shuffle_sharding, time_spent
+from aio_apiserver.registry.plugins.flowcontrol import loop_turns, shuffle_sharding, time_spent
 from aio_apiserver.registry.plugins.flowcontrol.queue_set import QueueSet, Queuing
 from aio_apiserver.registry.plugins.flowcontrol.tickets import Queue
 from aio_apiserver.registry.plugins.flowcontrol.time_spent import Statistics
@@ -94,6 +94,7 @@ class PriorityLevel:
         self.target = 0.0
         self.widest = 0
         """The most seats that one request may take; 0 for no limit of the level."""
+        self.share_of_turn = 1
         self.is_leaving = False
         self._wanted: dict[float, float] = {}
 
@@ -101,6 +102,7 @@ class PriorityLevel:
         """Take the level's share of all seats. `shares`: the sum over all levels."""
         config = self.config
         self.nominal = -(-total * config.shares // shares) if shares else 0
+        self.share_of_turn = loop_turns.share_of_turn(config.shares / shares if shares else 0)
         lendable = _percent(self.nominal, config.lendable_percent)
         borrowing = total if config.borrowing_percent is None else _percent(self.nominal, config.borrowing_percent)
         self.lower, self.upper = self.nominal - lendable, self.nominal + borrowing
@@ -114,6 +116,12 @@ class PriorityLevel:
         """The seats that the level should have at least, by its recent demand."""
         highest = round(self.demand.latest.highest)
         return max(self.lower, highest if self.config.is_exempt else min(self.nominal, highest))
+
+    @property
+    def most_of_flow(self) -> int:
+        """The requests that one flow may have at once: those with all seats of the level, and those in its queues."""
+        queuing = self.config.queuing
+        return self.limit + (queuing.hand_size * queuing.length_limit if queuing is not None else 0)
 
     def hand(self, schema: str, distinguisher: str) -> list[Queue]:
         """The queues of a flow; empty for a level without queues."""

@@ -116,19 +116,21 @@ class QueueSet:
         seats, hand = ticket.work.seats, ticket.lane.hand
         if not hand:
             if not (self.is_exempt or self._has_room(seats)):
-                return self._refuse(ticket, Refusal.NO_SEATS)
+                return self.refuse(ticket, Refusal.NO_SEATS)
             self._begin(ticket, now)
             return None
-        queue = self._chosen(hand)
+        first = self._entered % len(hand)
+        self._entered += 1
+        queue = self._least_loaded(hand, first) if self.waiting else hand[first]
         if self.seats >= self.limit and len(queue.waiting) >= self._length_limit:
-            return self._refuse(ticket, Refusal.FULL)
+            return self.refuse(ticket, Refusal.FULL)
         ticket.arrived_at = self.progress
         ticket.queue = queue
         if not queue.waiting and (not queue.executing or queue.next_at < self.progress):
             queue.next_at = self.progress
         if not queue.executing and not queue.waiting:
             self._busy += 1
-        if not self.waiting and self.seats < self.limit and self._has_room(seats):
+        if not self.waiting and self.seats < self.limit and (seats == 1 or self._has_room(seats)):
             ticket.lane.series.queue_lengths.observe(1)
             self._last = queue.index
             self._begin(ticket, now)
@@ -150,11 +152,20 @@ class QueueSet:
     def give_up(self, ticket: Ticket, now: float) -> None:
         """Reject a request whose waiting time is over, if it still waits."""
         decision, queue = ticket.decision, ticket.queue
-        if decision is None or decision.done() or queue is None:
+        if decision is None or decision.done():
             return
         self._advance(now)
-        self._drop(ticket, queue)
+        if queue is None:
+            self._refuse_late(ticket)
+        else:
+            self._drop(ticket, queue)
         decision.set_result(False)
+
+    def refuse(self, ticket: Ticket, why: Refusal) -> Refusal:
+        """Count a rejected request."""
+        self.rejected += 1
+        ticket.lane.series.refused(why.value)
+        return why
 
     def take_spent(self, now: float) -> Mapping[QueueSetState, float]:
         """The seconds in each state since the last call."""
@@ -184,17 +195,8 @@ class QueueSet:
         """Whether seats are free. A request wider than the limit runs alone."""
         return self.seats + seats <= self.limit or (seats > self.limit and not self.executing)
 
-    def _refuse(self, ticket: Ticket, why: Refusal) -> Refusal:
-        self.rejected += 1
-        ticket.lane.series.refused(why.value)
-        return why
-
-    def _chosen(self, hand: Sequence[Queue]) -> Queue:
-        """The queue of a hand with the least waiting work. Equal queues alternate."""
-        first = self._entered % len(hand)
-        self._entered += 1
-        if not self.waiting:
-            return hand[first]
+    def _least_loaded(self, hand: Sequence[Queue], first: int) -> Queue:
+        """The queue of a hand with the least waiting work. Among equal queues, the next one from the first."""
         return min((hand[index - len(hand)] for index in range(first, first + len(hand))), key=_amount)
 
     def _begin(self, ticket: Ticket, now: float) -> None:
@@ -213,7 +215,8 @@ class QueueSet:
         series.executing_seats.value += ticket.work.seats
 
     def _wait(self, ticket: Ticket, queue: Queue) -> None:
-        ticket.decision = Future()
+        if ticket.decision is None:  # it has not waited for its turn before
+            ticket.decision = Future()
         queue.waiting[ticket] = None
         queue.amount += ticket.work.amount
         self.waiting += 1
@@ -232,10 +235,12 @@ class QueueSet:
     def _drop(self, ticket: Ticket, queue: Queue) -> None:
         """Remove a waiting request and reject it."""
         self._take_out(ticket, queue)
-        self.rejected += 1
-        self.timed_out += 1
-        ticket.lane.series.refused(Refusal.TOO_LATE.value)
+        self._refuse_late(ticket)
         self._look_at(queue)
+
+    def _refuse_late(self, ticket: Ticket) -> None:
+        self.timed_out += 1
+        self.refuse(ticket, Refusal.TOO_LATE)
 
     def _look_at(self, queue: Queue) -> None:
         """Update a queue that has lost a request."""

@@ -10,13 +10,15 @@ if TYPE_CHECKING:
 
 SERVICE_SECONDS = 0.003
 """The assumed duration of a request before it has ended."""
+_LOAD_OF_SEAT = 5
+"""A write takes the event loop about five times as long as a GET."""
 
 
 class Work(Struct, frozen=True):
     """What a request takes, as `work_of` makes it. The defaults are those of a request with one seat.
 
     initial: the seats while it runs. final: those for `seconds` behind that, while watchers get its event. seats: those
-    that it holds until the end. amount: seats times seconds.
+    that it holds until the end. amount: seats times seconds. load: how long it takes the event loop, in GETs.
     """
 
     initial: int = 1
@@ -24,15 +26,20 @@ class Work(Struct, frozen=True):
     seconds: float = 0.0
     seats: int = 1
     amount: float = SERVICE_SECONDS
+    load: int = _LOAD_OF_SEAT
 
 
 def work_of(initial: int, final: int = 0, seconds: float = 0.0) -> Work:
     """The work of a request with some initial and final seats."""
-    return Work(initial, final, seconds, max(initial, final), initial * SERVICE_SECONDS + final * seconds)
+    seats = max(initial, final)
+    return Work(initial, final, seconds, seats, initial * SERVICE_SECONDS + final * seconds, initial * _LOAD_OF_SEAT)
 
 
 ONE_SEAT = Work()
+GET = Work(load=1)
 NOT_YET = -1.0
+ANONYMOUS_PRECEDENCE = 2**31
+"""That of requests without a user, behind all flow schemas."""
 
 
 class Ticket(Struct, eq=False):

@@ -36,7 +36,6 @@ from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.etcd.unknown_outcomes import UnknownOutcomes
 from aio_apiserver.storage.kv.etcd.watch_stream import EtcdWatchStream
 from aio_apiserver.storage.kv.interface import MAX_VALUE_BYTES, EventBatch, GetResult, Newest, RangeResult, WriteResult
-from aio_apiserver.storage.kv.write_turns import Turn, WriteTurns
 
 _HEALTH_SECONDS = 2.0
 _FULL = "alarm:NOSPACE"
@@ -44,14 +43,10 @@ _FULL = "alarm:NOSPACE"
 
 
 class EtcdKV:
-    """The keys of the etcd cluster in `config`. Needs a running event loop; no member has to answer yet.
+    """The keys of the etcd cluster in `config`. Needs a running event loop; no member has to answer yet."""
 
-    turns: those of the server's writes, which also wait here while reads ask etcd.
-    """
-
-    def __init__(self, config: EtcdConfig, *, clock: Clock | None = None, turns: WriteTurns | None = None) -> None:
+    def __init__(self, config: EtcdConfig, *, clock: Clock | None = None) -> None:
         self._clock = clock = clock or SystemClock()
-        self._turns = turns = turns or WriteTurns()
         token = Token(config.login, has_alternatives=len(config.endpoints) > 1)
         self._config = config
         self._probe = rpc.RangeRequest(key=config.probe_key, count_only=True)
@@ -65,7 +60,6 @@ class EtcdKV:
             self._requests,
             token,
             clock,
-            turns=turns,
             probe_key=config.probe_key,
             deadline=config.deadline,
         )
@@ -110,9 +104,7 @@ class EtcdKV:
             return await self._unknown_outcomes.resolve(write, doubt)
         finally:
             self._unknown_outcomes.end(write)
-        turn = self._confirmed(response)
-        if turn is not None:
-            await turn
+        self._seen.note(response.header.revision)
         return messages.write_result(response)
 
     async def delete(self, key: bytes, *, expected_mod_revision: int) -> WriteResult:
@@ -124,9 +116,7 @@ class EtcdKV:
             return await self._unknown_outcomes.resolve(write, doubt)
         finally:
             self._unknown_outcomes.end(write)
-        turn = self._confirmed(response)
-        if turn is not None:
-            await turn
+        self._seen.note(response.header.revision)
         return messages.write_result(response)
 
     async def grant_lease(self, ttl: int) -> int:
@@ -212,11 +202,6 @@ class EtcdKV:
             await self._stream.close()
         finally:
             await self._endpoints.close()
-
-    def _confirmed(self, response: rpc.TxnResponse) -> Turn | None:
-        """The turn in which a write goes on."""
-        self._seen.note(response.header.revision)
-        return self._turns.go_on(self._clock.monotonic())
 
     async def database_bytes(self) -> int:
         """The size of a member's database. Raises StorageError, also when our user may not ask."""

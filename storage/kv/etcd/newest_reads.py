@@ -10,7 +10,7 @@ calls are sent at once, on the connection of an earlier linearizable read. In an
 A member that has restarted reads its log again, and its state may be old meanwhile. It has no connections from before.
 
 Must hold: the answer is not older than any write that was acknowledged before the call. In doubt, a linearizable read
-answers. A configuration with several endpoints has linearizable reads alone. The turns of writes know each question.
+answers. A configuration with several endpoints has linearizable reads alone.
 """
 
 from collections import Counter
@@ -28,7 +28,6 @@ from aio_apiserver.storage.kv.etcd.http2 import Http2Connection
 from aio_apiserver.storage.kv.etcd.requests import Requests
 from aio_apiserver.storage.kv.etcd.token import Token
 from aio_apiserver.storage.kv.interface import Newest
-from aio_apiserver.storage.kv.write_turns import WriteTurns
 
 _PART = 0.3
 """The part of the deadline in which the sole member may answer both calls; the linearizable read has the rest."""
@@ -60,7 +59,6 @@ class NewestReads:
         token: Token,
         clock: Clock,
         *,
-        turns: WriteTurns,
         probe_key: bytes,
         deadline: float,
     ) -> None:
@@ -68,7 +66,6 @@ class NewestReads:
         self._requests = requests
         self._token = token
         self._clock = clock
-        self._turns = turns
         self._probe_key = probe_key
         self._deadline = deadline
         self._sole: Standing | None = None
@@ -79,17 +76,13 @@ class NewestReads:
     async def newest(self, keys: Sequence[bytes]) -> Newest:
         """The revisions of the store and of the keys; of the store alone when etcd has no space left."""
         named = keys or (self._probe_key,)
-        now = self._clock.monotonic()
-        until = now + self._deadline
-        self._turns.ask(now)
+        until = self._clock.monotonic() + self._deadline
         try:
             response = await self._of_sole_member(named, self._sole) if self._sole is not None else None
             if response is None:
                 response = await self._linearizable(named, until)
         except NoSpace:  # etcd 3.5 refuses all transactions when its space is used up, also those that read
             return Newest(await self._revision(until), ())
-        finally:
-            self._turns.answered(self._clock.monotonic())
         revisions = map(messages.mod_revision_in, response.responses) if keys else ()
         return Newest(response.header.revision, list(revisions))
 

@@ -169,7 +169,7 @@ async def test_the_dump_of_queues_shows_the_seats_of_waiting_requests(busy: Busy
     queuing = Queuing(queues=1, hand_size=1, length_limit=10)
     levels.configure([LevelConfig(name="one", uid="u", shares=1, lendable_percent=0, queuing=queuing)])
     level = levels.by_name["one"]
-    lane = Lane("schema", "", level, [level.queues.queue(0)], busy.fairness.metrics.of("one", "schema"), None)
+    lane = Lane("schema", "", level, [level.queues.queue(0)], busy.fairness.metrics.of("one", "schema"), None, 0)
     for final in (0, 3, 4):
         assert busy.fairness.enter(Ticket(lane, work_of(level.queues.limit, final), 0.0))
 

@@ -32,7 +32,7 @@ class Line:
 
     def lane(self, *numbers: int) -> Lane:
         hand = [self.queues.queue(number) for number in numbers]
-        return Lane("schema", "", self.level, hand, self.metrics.of("level", "schema"), None)
+        return Lane("schema", "", self.level, hand, self.metrics.of("level", "schema"), None, 0)
 
     def ticket(self, *numbers: int, work: Work = ONE_SEAT) -> Ticket:
         return Ticket(self.lane(*numbers), work, self.clock.monotonic())

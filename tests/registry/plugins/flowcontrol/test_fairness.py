@@ -4,68 +4,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from aio_apiserver.base.clock import ManualClock
-from aio_apiserver.base.measures import Counter, Tally
-from aio_apiserver.base.tasks import Tasks
-from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, UserInfo
-from aio_apiserver.registry.generic.resource import resource_of
-from aio_apiserver.registry.groups.flowcontrol import builtin_objects
-from aio_apiserver.registry.groups.flowcontrol.flowschemas import FLOWSCHEMAS
-from aio_apiserver.registry.groups.flowcontrol.prioritylevelconfigurations import PRIORITYLEVELCONFIGURATIONS
-from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
-from aio_apiserver.registry.plugins.flowcontrol.flow_metrics import FlowMetrics
-from aio_apiserver.registry.plugins.flowcontrol.tickets import ONE_SEAT, Ticket, Work
-from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 from tests.registry.plugins.flowcontrol.lines import some_turns
-
-JANE = UserInfo(name="jane", groups=(ALL_AUTHENTICATED,))
-GET_PODS = "get", "", "", "default", "pods", ""
-
-
-class Served:
-    """Fairness with the objects of a new server. The test moves `clock`."""
-
-    def __init__(self, fairness: Fairness, clock: ManualClock) -> None:
-        self.fairness = fairness
-        self.clock = clock
-        self.lane = fairness.lane_of(JANE, GET_PODS)
-
-    def ticket(self, work: Work = ONE_SEAT) -> Ticket:
-        return Ticket(self.lane, work, self.clock.monotonic())
-
-    def enter(self, work: Work = ONE_SEAT) -> Ticket:
-        ticket = self.ticket(work)
-        assert self.fairness.enter(ticket)
-        return ticket
-
-    def counted(self, tally: Tally[Counter]) -> dict[tuple[str, ...], float]:
-        """Counters or gauges by their labels."""
-        return {labels: series.value for labels, series in tally.series.items()}
-
-    @property
-    def metrics(self) -> FlowMetrics:
-        return self.fairness.metrics
+from tests.registry.plugins.flowcontrol.served import JANE, Served, serving
 
 
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
-    clock, tasks = ManualClock(), Tasks()
-    async with StorageFactory(StorageConfig(), clock=clock) as factory:
-        for kind, objects in (
-            (FLOWSCHEMAS, builtin_objects.flow_schemas()),
-            (PRIORITYLEVELCONFIGURATIONS, builtin_objects.priority_levels()),
-        ):
-            for obj in objects:
-                obj["metadata"]["uid"] = f"uid of {obj['metadata']['name']}"
-                await factory.storage_for(resource_of(kind)).create(obj["metadata"]["name"], obj)
-        fairness = Fairness(factory.storage_for, clock, seats=70, sizes_of=lambda _group, _resource: None)
-        tasks.spawn(fairness.run(clock), name="fairness")
-        while fairness.lane_of(JANE, GET_PODS).flow is None:
-            await fairness.changed.wait()
-            fairness.changed.clear()
-        yield Served(fairness, clock)
-        await tasks.close()
-        await fairness.close()
+    async with serving(seats=70) as one:
+        yield one
 
 
 async def test_a_flow_is_that_of_its_schema_and_its_user(served: Served) -> None:

@@ -27,7 +27,7 @@ def config(name: str, shares: int, *, lends: int = 0, borrows: int | None = None
 
 def enter(levels: PriorityLevels, name: str, work: Work = ONE_SEAT) -> Ticket:
     level = levels.by_name[name]
-    lane = Lane("s", "", level, level.hand("s", ""), FlowMetrics().of(name, "s"), None)
+    lane = Lane("s", "", level, level.hand("s", ""), FlowMetrics().of(name, "s"), None, 0)
     ticket = Ticket(lane, work, 0.0)
     level.queues.enter(ticket, levels._clock.monotonic())
     return ticket
