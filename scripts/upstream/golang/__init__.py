@@ -1,0 +1,1 @@
+"""golang: reads the declarations of Go source files. It knows no Kubernetes."""
