@@ -18,6 +18,7 @@ from aio_apiserver.apiserver.outgoing.webhooks import Post, WebhookClient
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base import schemes
 from aio_apiserver.registry.base.golang.quoting import quote
+from aio_apiserver.registry.base.timeline import Version
 from aio_apiserver.registry.generic.audit import lines, policy_files
 from aio_apiserver.registry.generic.audit.policy import Policy
 from aio_apiserver.storage.encryption import strict_yaml
@@ -36,7 +37,7 @@ def open_audit(
     """The auditor; None without a policy or a backend. Raises OSError, ValueError."""
     if settings.audit_policy_file is None:
         return None
-    policy = _policy(settings.audit_policy_file)
+    policy = _policy(settings.audit_policy_file, settings.minor.version)
     backends = list(_backends(settings, clock.patience, webhooks, FailureReports(metrics)))
     if not backends:
         return None
@@ -45,7 +46,7 @@ def open_audit(
     return Auditor(policy, backend, metrics, clock)
 
 
-def _policy(path: Path) -> Policy:
+def _policy(path: Path, version: Version) -> Policy:
     """The policy in a file. Raises ValueError."""
     try:
         data = path.read_bytes()
@@ -53,18 +54,18 @@ def _policy(path: Path) -> Policy:
         why = f"open {path}: {(exc.strerror or str(exc)).lower()}"
         raise ValueError(f"loading audit policy file: failed to read file path {quote(str(path))}: {why}") from exc
     try:
-        return _read(data)
+        return _read(data, version)
     except ValueError as exc:
         raise ValueError(f"loading audit policy file: {exc}: from file {path}") from exc
 
 
-def _read(data: bytes) -> Policy:
+def _read(data: bytes, version: Version) -> Policy:
     """Parse a policy. Raises ValueError."""
     try:
         document = strict_yaml.load(data)
     except ValueError as exc:
         raise ValueError(f"failed decoding: {exc}") from exc
-    _check_kind(document)
+    _check_kind(document, version)
     policy = policy_files.read(document)
     if unknown := [f"unknown field {quote(name)}" for name in policy_files.unknown_fields(document)]:
         why = f"strict decoding error: {', '.join(unknown)}"
@@ -72,14 +73,14 @@ def _read(data: bytes) -> Policy:
     return policy
 
 
-def _check_kind(document: Any) -> None:
+def _check_kind(document: Any, minor: Version) -> None:
     if not isinstance(document, dict) or not document.get("kind"):
         raise ValueError("failed decoding: Object 'Kind' is missing")
     if not document.get("apiVersion"):
         raise ValueError("failed decoding: Object 'apiVersion' is missing")
     kind, version = str(document["kind"]), str(document["apiVersion"])
     if (kind, version) != (_KIND, _API_VERSION):
-        why = schemes.not_registered(kind, version, schemes.AUDIT_POLICIES)
+        why = schemes.not_registered(kind, version, schemes.place_of(schemes.AUDIT_POLICIES, minor))
         raise ValueError(f"failed decoding: {why}")
 
 

@@ -61,6 +61,7 @@ def _gates(minor: Minor) -> gates.Gates:
     return gates.Gates(gates.parse(minor.feature_gates), minor.emulated or minor.version, minor.version)
 
 
+_RELEASE = 'docs/minors.md, "The release"'
 KNOWN: Mapping[str, Minor] = {timeline.text_of(version): Minor(version) for version in timeline.PATCHES}
 """The minors that --kubernetes-version takes, oldest first."""
 
@@ -71,5 +72,6 @@ def parse(text: str) -> Minor:
         return Minor()
     found = KNOWN.get(text.removeprefix("v"))
     if found is None:
-        raise ValueError(f"this server cannot be Kubernetes {quote(text)}: it can be {', '.join(KNOWN)}")
+        known = ", ".join(KNOWN)
+        raise ValueError(f"this server cannot be Kubernetes {quote(text)}: it can be {known} ({_RELEASE})")
     return found

@@ -1,22 +1,20 @@
 """type_facts: what is true of the Go types of Kubernetes and is not written in their OpenAPI definitions.
 
-An API group keeps the facts of its types in `registry/groups/<group>/types.json`, by the name of the type. Where
-versions differ, the key is version and name (`v1.EndpointPort`). types.json beside this file has the types that all
-groups share, and those of groups that this server does not serve. A file is read at the first type of its group.
+An API group has the facts of its types in `registry/groups/<group>/types.json`, by the name of the type. types.json
+beside this file has the types that all groups share, and those of groups without a folder. The files are generated
+(scripts/upstream/tables/type_facts.py) and read at the first type of their group.
 
-    defaults              a default that each object gets, whatever else it says. `protocol` of ports must be here: it
-                          is a key of lists. A default that depends on other fields is a rule of the kind's strategy.
-    openapi_defaults      the default that OpenAPI v3 shows (null: none), where it does not follow from the Go type
+    defaults              a default that each object gets, whatever else it says. A default that depends on other
+                          fields is a rule of the kind's strategy.
+    openapi_defaults      the default that OpenAPI v3 shows, where it does not follow from the Go type
     enums                 the values that OpenAPI lists for the field, or for its elements
-    pointers              whether the Go field is a pointer, where the name of the field tells the wrong thing
-    printed               whether JSON has the field when it is empty, where `required` tells the wrong thing
-    hidden_when_zero      fields with a struct that JSON leaves out when it is zero (Go's omitzero)
-    kept_when_sent_empty  fields whose empty value has a meaning: it resets managedFields, replaces default policies,
-                          differs from a missing value in immutable data, or appears in errors
-    old_versions          apiVersions that kube-apiserver reads and does not serve
+    old_versions          apiVersions of a kind that kube-apiserver reads and does not serve
     other_groups          groups whose kind of this name is the same kind
 
-A key with minors (`v1.ResourceSliceSpec@1.33,1.34`) has the facts that are different in these minors.
+A row is of a type in all versions (`PodSpec`), in one (`v1.PodSpec`), or in one version of some minors
+(`v1.PodSpec@1.33,1.34`); null takes a fact away. Beside types.json, kept_empties.json is written by hand. It has the
+fields whose empty value has a meaning: it resets managedFields, replaces default policies, differs from a missing
+value in immutable data, or appears in errors.
 
 Must hold: a group without a file, and a type without a row, have no facts and are no error. Groups that clients name
 are not cached.
@@ -29,90 +27,146 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from aio_apiserver.registry.base import group_files
 
-_LEGACY_SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 _FILE = "types.json"
+_KEPT = "kept_empties.json"
 
 
-class TypeFacts(Struct, frozen=True, forbid_unknown_fields=True):
+class TypeFacts(Struct, frozen=True):
     """The facts of one type."""
 
     defaults: Mapping[str, Any] = {}
     openapi_defaults: Mapping[str, Any] = {}
     enums: Mapping[str, Sequence[str]] = {}
-    pointers: Mapping[str, bool] = {}
-    printed: Mapping[str, bool] = {}
-    hidden_when_zero: Sequence[str] = ()
     kept_when_sent_empty: Sequence[str] = ()
-    old_versions: Sequence[str] = ()
-    other_groups: Sequence[str] = ()
 
 
-class GroupFacts(Struct, frozen=True, forbid_unknown_fields=True):
-    """The facts of a group's types. `scheme` is the place in kube-apiserver's source that its messages name."""
+class TypeRow(Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of a file. A fact that is None, and a field with None, is taken away."""
 
-    group: str = ""
-    scheme: str = _LEGACY_SCHEME
-    types: Mapping[str, TypeFacts] = {}
+    defaults: Mapping[str, Any] = {}
+    openapi_defaults: Mapping[str, Any] = {}
+    enums: Mapping[str, Sequence[str] | None] = {}
+    old_versions: Sequence[str] | None = ()
+    other_groups: Sequence[str] | None = ()
 
 
-_NO_GROUP = GroupFacts()
+Rows = Mapping[str, TypeRow]
+
+
+class _Group(Struct, frozen=True):
+    types: Rows
+
+
+class _Shared(Struct, frozen=True):
+    groups: Mapping[str, Rows]
+
+
 _NOTHING = TypeFacts()
 
 
-def of_group(group: str) -> GroupFacts:
-    """The facts of the types of an API group."""
-    folder = group.partition(".")[0] or "core"
-    facts = _of_folder(folder) if folder in group_files.folders() else _NO_GROUP
-    return facts if facts.group == group else _NO_GROUP
-
-
-def all_types() -> Iterator[tuple[str, TypeFacts]]:
-    """The types of all groups by their names, each with its facts."""
-    for folder in sorted(group_files.folders()):
-        yield from _of_folder(folder).types.items()
-
-
 @cache
-def of_type(definition: str, minor: str = "") -> TypeFacts:
+def of_type(definition: str, minor: str) -> TypeFacts:
     """The facts of the type behind an OpenAPI definition (`io.k8s.api.core.v1.PodSpec`), as a minor has them."""
-    folder, version, name = ("", "", *definition.rsplit(".", 3))[-3:]
-    types = _of_folder(folder).types if folder in group_files.folders() else _shared()
-    of_all, of_version = types.get(name, _NOTHING), types.get(f"{version}.{name}", _NOTHING)
-    facts = of_all if of_version is _NOTHING else _joined(of_all, of_version)
-    different = _of_minors(folder).get((f"{version}.{name}", minor)) if minor else None
-    return facts if different is None else _joined(facts, different)
-
-
-@cache
-def _of_minors(folder: str) -> Mapping[tuple[str, str], TypeFacts]:
-    """The facts of a group that are different in some minors, by type and minor."""
-    types = _of_folder(folder).types if folder in group_files.folders() else _shared()
-    rows = (((name, minors), facts) for key, facts in types.items() for name, at, minors in [key.partition("@")] if at)
-    return {(name, minor): facts for (name, minors), facts in rows for minor in minors.split(",")}
-
-
-@cache
-def _of_folder(folder: str) -> GroupFacts:
-    data = group_files.read(folder, _FILE)
-    return _NO_GROUP if data is None else msgspec.json.decode(data, type=GroupFacts)
-
-
-@cache
-def _shared() -> Mapping[str, TypeFacts]:
-    data = Path(__file__).with_name(_FILE).read_bytes()
-    return msgspec.json.decode(data, type=GroupFacts).types
-
-
-def _joined(of_all: TypeFacts, of_version: TypeFacts) -> TypeFacts:
-    return replace(
-        of_all,
-        printed={**of_all.printed, **of_version.printed},
-        pointers={**of_all.pointers, **of_version.pointers},
-        defaults={**of_all.defaults, **of_version.defaults},
-        openapi_defaults={**of_all.openapi_defaults, **of_version.openapi_defaults},
-        enums={**of_all.enums, **of_version.enums},
+    group, version, name = ("", "", *definition.rsplit(".", 3))[-3:]
+    rows = [*_rows(group, name, minor), *_rows(group, f"{version}.{name}", minor)]
+    kept = _kept(group).get(name, ())
+    if not rows and not kept:
+        return _NOTHING
+    return TypeFacts(
+        defaults=_joined([row.defaults for row in rows]),
+        openapi_defaults=_joined([row.openapi_defaults for row in rows]),
+        enums=_joined([row.enums for row in rows]),
+        kept_when_sent_empty=kept,
     )
+
+
+@cache
+def old_versions(minor: str) -> frozenset[tuple[str, str]]:
+    """The apiVersions with their kinds that a minor reads and does not serve."""
+    return frozenset(
+        (version, name)
+        for group in (*sorted(group_files.folders()), *_shared())
+        for name in {key.partition("@")[0] for key in _of_group(group)}
+        for version in _newest([row.old_versions for row in _rows(group, name, minor)])
+    )
+
+
+def other_groups(group: str, kind: str, minor: str) -> Sequence[str]:
+    """The groups whose kind of this name is the same as that of a group of Kubernetes."""
+    name = group.partition(".")[0] or "core"
+    return _newest([row.other_groups for row in _rows(name, kind, minor)])
+
+
+def all_names() -> Iterator[str]:
+    """The names of the types of all rows."""
+    for group in (*sorted(group_files.folders()), *_shared()):
+        yield from (key.partition("@")[0].rpartition(".")[2] for key in (*_of_group(group), *_kept(group)))
+
+
+def _rows(group: str, key: str, minor: str) -> list[TypeRow]:
+    """The rows of a type: that of all minors, and those of a minor."""
+    row = _of_group(group).get(key)
+    different = _of_minors(group).get((key, minor), ())
+    return [*([] if row is None else [row]), *different]
+
+
+def _of_group(group: str) -> Rows:
+    return _of_folder(group) if group in group_files.folders() else _shared().get(group, {})
+
+
+def _of_minors(group: str) -> Mapping[tuple[str, str], Sequence[TypeRow]]:
+    is_known = group in group_files.folders() or group in _shared()
+    return _different(group) if is_known else {}
+
+
+@cache
+def _different(group: str) -> Mapping[tuple[str, str], Sequence[TypeRow]]:
+    """The rows of a group that are those of some minors, by key and minor."""
+    found: dict[tuple[str, str], list[TypeRow]] = {}
+    for key, row in _of_group(group).items():
+        name, _, minors = key.partition("@")
+        for minor in filter(None, minors.split(",")):
+            found.setdefault((name, minor), []).append(row)
+    return found
+
+
+@cache
+def _of_folder(folder: str) -> Rows:
+    data = group_files.read(folder, _FILE)
+    return {} if data is None else msgspec.json.decode(data, type=_Group).types
+
+
+@cache
+def _shared() -> Mapping[str, Rows]:
+    return msgspec.json.decode(Path(__file__).with_name(_FILE).read_bytes(), type=_Shared).groups
+
+
+def _kept(group: str) -> Mapping[str, Sequence[str]]:
+    return _kept_of_folder(group) if group in group_files.folders() else _kept_of_all()
+
+
+@cache
+def _kept_of_folder(folder: str) -> Mapping[str, Sequence[str]]:
+    data = group_files.read(folder, _KEPT)
+    return {} if data is None else msgspec.json.decode(data, type=dict[str, tuple[str, ...]])
+
+
+@cache
+def _kept_of_all() -> Mapping[str, Sequence[str]]:
+    return msgspec.json.decode(Path(__file__).with_name(_KEPT).read_bytes(), type=dict[str, tuple[str, ...]])
+
+
+def _joined(facts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    joined: dict[str, Any] = {}
+    for fields in facts:
+        joined |= fields
+    return {name: value for name, value in joined.items() if value is not None}
+
+
+def _newest(facts: Sequence[Sequence[str] | None]) -> Sequence[str]:
+    """The last row's values of a fact that a row has at once."""
+    told = [values for values in facts if values != ()]
+    return (told[-1] or ()) if told else ()

@@ -32,7 +32,7 @@ class TypeMismatch(Exception):
         self.go_type = go_type
 
 
-class UnknownMinor(Exception):
+class UnknownMinor(ValueError):
     """There are no OpenAPI definitions of this Kubernetes minor version."""
 
 

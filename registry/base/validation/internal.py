@@ -9,6 +9,8 @@ A shape is text, number, flag, quantity, duration, number-or-text, any, meta (a 
 struct. A struct is named `PodSpec` in its own group and `core.PodSpec` from another one. A row `core.PodSpec@1.33,1.34`
 is the struct in these minors; the row without minors is that of all others. An absent text, number or flag
 shows as "", 0 or false. `*`, `[]` and `{}` before a shape make a pointer, list or map, and null when absent.
+`~field` is a field of the object that the struct does not have. The files are generated
+(scripts/upstream/tables/internal_types.py).
 
 Pure. Must hold: fields that the internal type does not have are not shown. Maps are in the order of their keys.
 """
@@ -22,6 +24,8 @@ from aio_apiserver.registry.base import group_files, timeline
 from aio_apiserver.registry.base.timeline import DEFAULT, Version
 
 _FILE = "internal_types.txt"
+_NOT_SHOWN = "~"
+_METADATA = "+metadata"
 _ABSENT = {"text": "", "number": 0, "flag": False, "quantity": "0", "duration": "0s", "number-or-text": 0, "any": None}
 _META_FIELDS = (
     "name",
@@ -60,7 +64,7 @@ def form(struct: str, value: Mapping[str, Any] | None, version: Version = DEFAUL
 
 @cache
 def _struct(name: str, version: Version) -> _Show:
-    parts = [_part(name, cell, version) for cell in _cells(name, version)]
+    parts = [_part(name, cell, version) for cell in _cells(name, version) if not cell.startswith(_NOT_SHOWN)]
     moves_host_fields = name == "core.PodSpec" and version < _HOST_FIELDS_STAY
 
     def show(value: Any) -> Any:
@@ -79,7 +83,7 @@ def _cells(name: str, version: Version) -> tuple[str, ...]:
 
 def _part(struct: str, cell: str, version: Version) -> _Part:
     """The reader of one cell of the table: it yields field names and values."""
-    if cell == "+metadata":
+    if cell == _METADATA:
         return _metadata
     if cell.startswith("+"):
         embedded = _struct(_qualified(struct, cell[1:]), version)
@@ -169,6 +173,26 @@ def _field_name(name: str) -> str:
     capitals = match.end()
     small = capitals if capitals in {1, len(name)} else capitals - 1
     return name[:small].lower() + name[small:]
+
+
+def fields_of(struct: str, version: Version) -> frozenset[str] | None:
+    """The fields of an object that the row of its struct names, also those that are not shown; None without a row."""
+    rows = structs(struct.partition(".")[0])
+    return frozenset(_named_fields(struct, version)) if struct in rows else None
+
+
+def _named_fields(struct: str, version: Version) -> Iterator[str]:
+    for cell in _cells(struct, version):
+        names, _, shape = cell.partition(":")
+        name, _, given = names.partition("=")
+        if cell == _METADATA:
+            yield "metadata"
+        elif cell.startswith("+"):
+            yield from _named_fields(_qualified(struct, cell[1:]), version)
+        elif given == ".":
+            yield from _named_fields(_qualified(struct, shape), version)
+        else:
+            yield given or (name[1:] if name.startswith(_NOT_SHOWN) else _field_name(name))
 
 
 @cache

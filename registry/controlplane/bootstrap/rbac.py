@@ -1,9 +1,10 @@
 """RBAC: reconciles kube-apiserver's default roles and bindings, as `kubectl auth reconcile` does.
 
-rbac.json has them, without the fields that all of them share. A row with `since` or `until` is that of some minors.
-Must hold: missing rules and subjects are added, and
-added ones stay. An object with the annotation `autoupdate: "false"` is left alone. A binding to another role is deleted
-and created anew. Roles and bindings that are right are not written.
+rbac.json has them, without the fields that all of them share, and is generated (scripts/upstream/tables/roles.py). A
+row with `since` or `until` is that of some minors.
+Must hold: missing rules and subjects are added, and added ones stay. An object with the annotation
+`autoupdate: "false"` is left alone. A binding to another role is deleted and created anew. Roles and bindings that are
+right are not written.
 """
 
 import asyncio

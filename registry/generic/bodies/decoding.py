@@ -33,7 +33,7 @@ async def decode_object(body: Body, served: Served[Any], *, field_validation: st
         return await _fitting(body, served, field_validation=field_validation)
     except errors.BadRequest as exc:
         if served.kind.is_custom and not served.is_custom:  # kube-apiserver does not name what it expected of a scale
-            scheme = schemes.CUSTOM_RESOURCES.at(served.types.version)
+            scheme = schemes.place_of(schemes.CUSTOM_RESOURCES, served.types.version)
             raise errors.BadRequest(_NOT_REGISTERED.format(kind=served.view.object_kind.kind, scheme=scheme)) from exc
         raise
 
@@ -104,9 +104,10 @@ def _kind_of(stated: tuple[str, str, str], body: bytes, served: Served[Any]) -> 
         return kind
     if not version:
         raise _unfit(kind, expected, f"Object 'apiVersion' is missing in '{body.decode(errors='replace')}'")
-    if (is_old(kind) or _is_known(kind, served.types)) and are_one_kind(kind, expected):
+    types = served.types
+    if (is_old(kind, types.minor) or _is_known(kind, types)) and are_one_kind(kind, expected, types.minor):
         raise _of_another_version(kind.api_version, expected)
-    raise _unfit(kind, expected, kind_mismatch(kind, expected, served.types))
+    raise _unfit(kind, expected, kind_mismatch(kind, expected, types))
 
 
 def _kind_of_custom(
@@ -162,9 +163,9 @@ def _of_another_version(api_version: str, expected: GroupVersionKind) -> errors.
 
 def kind_mismatch(kind: GroupVersionKind, expected: GroupVersionKind, types: Catalog) -> str:
     """The message for an object of a kind that cannot be converted."""
-    scheme = schemes.scheme_of(expected.group)
-    if schemes.scheme_of(kind.group) != scheme or not (is_old(kind) or _is_known(kind, types)):
-        return schemes.not_registered(kind.kind, kind.api_version, scheme)
+    scheme = schemes.of_group(expected.group)
+    if schemes.of_group(kind.group) != scheme or not (is_old(kind, types.minor) or _is_known(kind, types)):
+        return schemes.not_registered(kind.kind, kind.api_version, schemes.place_of(scheme, types.version))
     package = expected.group.partition(".")[0] or "core"
     names = (f"({kind.version}.{kind.kind})", f"({package}.{expected.kind})")
     return f"converting {names[0]} to {names[1]}: unknown conversion"

@@ -7,7 +7,6 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors, schemes
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.registry.base.schemes import DELETE_OPTIONS
 from aio_apiserver.registry.generic.bodies import contents
 from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.generic.options import META_GROUP
@@ -30,7 +29,7 @@ async def decode(body: Body, types: Catalog) -> Object:
     kind = types.type_for(_OPTIONS.group, _OPTIONS.version, _OPTIONS.kind)
     try:
         content = await contents.read(body, types, _OPTIONS)
-        _check_type(content, body.text, DELETE_OPTIONS.at(types.version))
+        _check_type(content, body.text, schemes.place_of(schemes.DELETE_OPTIONS, types.version))
         return kind.decode(content.value, text=content.text, text_of=content.text_of).obj
     except contents.UnreadableBody as exc:
         raise errors.BadRequest(str(exc)) from exc

@@ -19,17 +19,6 @@ Part = Mapping[str, Any]
 _NOT_FOUND_ACTIONS = ("Deny", "Allow")
 
 
-def default_match(match: dict[str, Any] | None) -> None:
-    """Set the defaults of matchConstraints or matchResources, which match all objects of the named resources."""
-    if match is None:
-        return
-    match.setdefault("matchPolicy", "Equivalent")
-    for name in SELECTORS:
-        match.setdefault(name, {})
-    for rule in (*(match.get("resourceRules") or ()), *(match.get("excludeResourceRules") or ())):
-        rules.default(rule)
-
-
 def validate_head(spec: Part) -> list[FieldError]:
     """The errors of failurePolicy, paramKind and matchConstraints."""
     errors = _validate_word(spec, "spec", "failurePolicy", FAILURE_POLICIES)

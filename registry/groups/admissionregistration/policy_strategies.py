@@ -28,19 +28,14 @@ class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):
 
 
 class PolicyStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
-    """The strategy of policies. failurePolicy defaults to Fail."""
-
-    def default(self, obj: Object) -> None:
-        spec = obj.setdefault("spec", {})
-        spec.setdefault("failurePolicy", "Fail")
-        policies.default_match(spec.get("matchConstraints"))
+    """The strategy of policies."""
 
 
 class PolicyBindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
     """The strategy of bindings, which select the requests for their policy."""
 
     def default(self, obj: Object) -> None:
-        policies.default_match(obj.setdefault("spec", {}).get("matchResources"))
+        obj.setdefault("spec", {})
 
     def check(self, obj: Object, old: Object | None) -> list[FieldError]:
         return policies.validate_binding(obj["spec"])

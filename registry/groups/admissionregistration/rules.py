@@ -14,11 +14,6 @@ MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")
 _SCOPES = ("*", "Cluster", "Namespaced")
 
 
-def default(rule: dict[str, Any]) -> None:
-    """Set the scope to all scopes when it is missing."""
-    rule.setdefault("scope", "*")
-
-
 def validate(rule: Rule, path: str) -> list[FieldError]:
     """The errors of a rule with operations."""
     operations = rule.get("operations") or ()

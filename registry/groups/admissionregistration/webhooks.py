@@ -34,21 +34,6 @@ class WebhookConfigurationStrategy(Strategy, frozen=True, kw_only=True):
 
     mutates: bool = False
 
-    def default(self, obj: Object) -> None:
-        for webhook in obj.get("webhooks") or ():
-            webhook.setdefault("failurePolicy", "Fail")
-            webhook.setdefault("matchPolicy", "Equivalent")
-            webhook.setdefault("timeoutSeconds", 10)
-            for name in SELECTORS:
-                webhook.setdefault(name, {})
-            if self.mutates:
-                webhook.setdefault("reinvocationPolicy", "Never")
-            for rule in webhook.get("rules") or ():
-                rules.default(rule)
-            service = (webhook.get("clientConfig") or {}).get("service")
-            if service is not None:
-                service.setdefault("port", 443)
-
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return _validate(obj.get("webhooks") or (), None, mutates=self.mutates)
 

@@ -17,17 +17,11 @@ from aio_apiserver.registry.machinery.patch.apply.resets import WITH_METADATA
 from aio_apiserver.registry.machinery.printing import formats
 from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column, table_of
 
-_PORT = 443
 _STATUSES = ("True", "False", "Unknown")
 
 
 class APIServiceStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of APIServices. A local APIService is available from its creation."""
-
-    def default(self, obj: Object) -> None:
-        service = objects.get(obj, "spec.service")
-        if service is not None:
-            service.setdefault("port", _PORT)
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)

@@ -76,6 +76,7 @@ class StatefulSetStrategy(Strategy, frozen=True, kw_only=True):
         retention.setdefault("whenScaled", "Retain")
         for template in spec.get("volumeClaimTemplates") or ():
             template.update(_CLAIM_TYPE)
+            template.setdefault("status", {}).setdefault("phase", "Pending")
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + statefulset_validation.validate(obj["spec"], context)

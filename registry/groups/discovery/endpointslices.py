@@ -27,12 +27,6 @@ _CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-contr
 class EndpointSliceStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of slices. Labels count for the generation, and unchanged endpoints are not validated again."""
 
-    def default(self, obj: Object) -> None:
-        for port in obj.get("ports") or ():
-            for name, default in (("name", ""), ("protocol", "TCP")):
-                if port.get(name) is None:
-                    port[name] = default
-
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)
         _drop_topology(obj, frozenset())

@@ -24,9 +24,6 @@ class NetworkPolicyStrategy(Strategy, frozen=True, kw_only=True):
 
     def default(self, obj: Object) -> None:
         spec = obj.setdefault("spec", {})
-        for _, rule in _rules(spec):
-            for port in rule.get("ports") or ():
-                port.setdefault("protocol", "TCP")
         if not spec.get("policyTypes"):
             spec["policyTypes"] = [*_TYPES] if spec.get("egress") else [*_TYPES[:1]]
 

@@ -25,7 +25,6 @@ def default(spec: Part) -> None:
     for request in _devices(spec).get("requests") or ():
         exactly = [request["exactly"]] if request.get("exactly") is not None else []
         for one in (*exactly, *(request.get("firstAvailable") or ())):
-            one["allocationMode"] = one.get("allocationMode") or _EXACT
             if one["allocationMode"] == _EXACT:
                 one["count"] = one.get("count") or 1
 

@@ -16,7 +16,6 @@ from aio_apiserver.registry.machinery.printing.columns import AGE, NAME, Column,
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 BETA_IS_DEFAULT = "storageclass.beta.kubernetes.io/is-default-class"
 
-_DEFAULTS = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
 _RECLAIM_POLICIES = ("Delete", "Retain")
 _BINDING_MODES = ("Immediate", "WaitForFirstConsumer")
 _FROZEN: tuple[tuple[str, Any, Any], ...] = (
@@ -52,11 +51,6 @@ def default_of(classes: Iterable[ClassRank]) -> str:
 
 class StorageClassStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of storage classes. Mount options, topologies and allowVolumeExpansion can change."""
-
-    def default(self, obj: Object) -> None:
-        for name, default in _DEFAULTS.items():
-            if obj.get(name) is None:
-                obj[name] = default
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         errors = super().validate(context, obj)

@@ -13,8 +13,9 @@ from typing import Any
 from aio_apiserver.registry.base import type_facts
 from aio_apiserver.registry.base.timeline import DEFAULT, Version, text_of
 from aio_apiserver.registry.machinery.openapi.routes import DELETE_OPTIONS, WATCH_EVENT
-from aio_apiserver.registry.machinery.schema import definitions, presence
+from aio_apiserver.registry.machinery.schema import definitions, wire
 from aio_apiserver.registry.machinery.schema.definitions import Schema
+from aio_apiserver.registry.machinery.schema.wire import WireField
 
 _VERSION2_ROOT = "#/definitions/"
 _VERSION3_ROOT = "#/components/schemas/"
@@ -104,17 +105,19 @@ class PublishedDefinitions:
             return {"description": _INT_OR_STRING_WORDS, "format": "int-or-string", "oneOf": alternatives}
         schema = dict(definitions.cleaned(self._published[name]))
         if "properties" in schema:
-            schema["properties"] = {field: self._property(name, schema, field) for field in schema["properties"]}
+            properties = schema["properties"]
+            in_go = {place.name: place.field for place in wire.layout(name, list(properties), self._minor)}
+            schema["properties"] = {field: self._property(name, schema, field, in_go[field]) for field in properties}
         return schema
 
-    def _property(self, owner: str, schema: Schema, field: str) -> Schema:
+    def _property(self, owner: str, schema: Schema, field: str, in_go: WireField | None) -> Schema:
         """A property with its default and those of its elements. A reference with other members is wrapped."""
         facts = type_facts.of_type(owner, self._minor)
         one = _with_enum(schema["properties"][field], facts.enums.get(field))
         default = facts.openapi_defaults.get(field, _NO_DEFAULT)
         if default is _NO_DEFAULT:
-            is_there = field in schema.get("required", ())
-            default = self._default(one, is_pointer=presence.is_pointer(owner, field), is_there=is_there)
+            is_printed = field in schema.get("required", ()) if in_go is None else in_go.is_printed
+            default = self._default(one, is_pointer=in_go is not None and in_go.is_pointer, is_printed=is_printed)
         return _wrapped(self._with_elements(one), default)
 
     def _with_elements(self, schema: Schema) -> Schema:
@@ -122,16 +125,16 @@ class PublishedDefinitions:
         if elements is None:
             return schema
         one = schema[elements]
-        default = self._default(one, is_pointer=False, is_there=True) if self._has_element_defaults else None
+        default = self._default(one, is_pointer=False, is_printed=True) if self._has_element_defaults else None
         return {**schema, elements: _wrapped(self._with_elements(one), default)}
 
-    def _default(self, schema: Schema, *, is_pointer: bool, is_there: bool) -> Any:
+    def _default(self, schema: Schema, *, is_pointer: bool, is_printed: bool) -> Any:
         if is_pointer:
             return None
         definition = definitions.referenced(schema)
         if definition:
             return {} if "properties" in self._published[definition] else None
-        if not is_there or schema.get("format") == "byte":
+        if not is_printed or schema.get("format") == "byte":
             return None
         return _ZEROES.get(schema.get("type", ""))
 

@@ -1,6 +1,7 @@
 """Parameters: the query parameters of each verb, with kube-apiserver's descriptions.
 
-The names of shared parameters are hashes of these descriptions.
+parameters.json has them, and is generated (scripts/upstream/tables/parameters.py). The names of shared parameters are
+hashes of these descriptions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -25,9 +26,6 @@ PRETTY = Parameter(
     "a browser or command-line HTTP tool (curl and wget).",
 )
 
-_SINCE: Mapping[str, Version] = {"shardSelector": (1, 36)}
-"""The first minors of the parameters that older ones do not have."""
-
 
 def name_of(kind: str) -> Parameter:
     """The path parameter `name`."""
@@ -37,13 +35,15 @@ def name_of(kind: str) -> Parameter:
 def options(taker: str, *, without: Sequence[str] = ()) -> tuple[Parameter, ...]:
     """The query parameters of a verb (`list`) or of a kind of options (`PodExecOptions`)."""
     return tuple(
-        Parameter(name, kind, description) for name, (kind, description) in _all()[taker].items() if name not in without
+        Parameter(name, kind, description)
+        for name, (kind, description, *_) in _all()[taker].items()
+        if name not in without
     )
 
 
 def at(routes: Iterable[Route], minor: str) -> list[Route]:
     """The routes with the parameters that a minor has."""
-    absent = {name for name, since in _SINCE.items() if timeline.version_of(minor) < since}
+    absent = {name for name, since in _since().items() if timeline.version_of(minor) < since}
     return [_without(route, absent) for route in routes] if absent else list(routes)
 
 
@@ -53,6 +53,14 @@ def _without(route: Route, absent: Set[str]) -> Route:
 
 
 @cache
-def _all() -> Mapping[str, Mapping[str, tuple[str, str]]]:
-    read: Mapping[str, Mapping[str, tuple[str, str]]] = orjson.loads(_FILE.read_bytes())
-    return read
+def _since() -> Mapping[str, Version]:
+    """The first minors of the parameters that older ones do not have."""
+    rows = {name: row for parameters in _all().values() for name, row in parameters.items()}
+    return {name: timeline.version_of(since) for name, (_, _, *minors) in rows.items() for since in minors}
+
+
+@cache
+def _all() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    rows: dict[str, Mapping[str, Sequence[str]]] = orjson.loads(_FILE.read_bytes())
+    del rows["_generated"]
+    return rows

@@ -1,15 +1,14 @@
 """Builtin: compiles the OpenAPI definitions of built-in types into schema nodes.
 
-OpenAPI describes the fields. Other modules add facts about the Go types. wire.py has the order of fields, presence.py
-tells when a field is printed, and go_names.py has the type names in messages. The types.json of a group has the
-defaults that OpenAPI leaves out (registry/base/type_facts.py).
+OpenAPI describes the fields. wire.py has their order in the Go structs, which of them are pointers, and the Go names of
+their types. The types.json of a group has the defaults that OpenAPI leaves out (registry/base/type_facts.py).
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from aio_apiserver.registry.base import type_facts
-from aio_apiserver.registry.machinery.schema import definitions, go_names, presence, wire
+from aio_apiserver.registry.machinery.schema import definitions, go_names, wire
 from aio_apiserver.registry.machinery.schema.model import (
     MISSING,
     Merge,
@@ -19,6 +18,7 @@ from aio_apiserver.registry.machinery.schema.model import (
     SchemaNode,
     Structure,
 )
+from aio_apiserver.registry.machinery.schema.wire import Place
 
 _API = "io.k8s.apimachinery.pkg."
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
@@ -51,6 +51,13 @@ _SCALARS = {
     "boolean": SchemaKind.BOOLEAN,
 }
 _GO_SCALARS = {"boolean": "bool", "number": "float64"}
+_WITHOUT_PROTOBUF = (
+    "io.k8s.api.authentication.",
+    "io.k8s.api.authorization.",
+    "io.k8s.apiextensions-apiserver.",
+    "io.k8s.kube-aggregator.",
+)
+"""Reviews that are never stored, and types that are stored as JSON."""
 
 
 class BuiltinTypes:
@@ -76,50 +83,39 @@ class BuiltinTypes:
         schema = definitions.cleaned(self._schemas[definition])
         properties: Mapping[str, Schema] = schema.get("properties", {})
         required = frozenset(schema.get("required", ()))
-        struct = definition.rpartition(".")[2]
+        places = wire.layout(definition, list(properties), self._minor)
         return {
-            place.name: SchemaField(
-                place.name,
-                self._member(definition, place.name, properties[place.name]),
-                is_required=place.name in required,
-                is_pointer=presence.is_pointer(definition, place.name),
-                is_printed=presence.is_printed(
-                    definition, place.name, is_required=place.name in required, minor=self._minor
-                ),
-                keeps_empty=presence.keeps_empty(definition, place.name),
-                keeps_sent_empty=place.name in type_facts.of_type(definition).kept_when_sent_empty,
-                hides_zero=presence.hides_zero_struct(definition, place.name),
-                struct=struct,
-                embedded_in=place.embedded_in,
-            )
-            for place in wire.layout(definition, list(properties))
+            place.name: self._field(definition, place, properties[place.name], is_required=place.name in required)
+            for place in places
         }
 
-    def _member(self, owner: str, name: str, schema: Schema) -> SchemaNode:
-        """The node of a property or of its elements; messages name the type after the property."""
-        default = type_facts.of_type(owner).defaults.get(name, MISSING)
+    def _field(self, definition: str, place: Place, schema: Schema, *, is_required: bool) -> SchemaField:
+        facts, in_go = type_facts.of_type(definition, self._minor), place.field
+        default = facts.defaults.get(place.name, MISSING)
+        return SchemaField(
+            place.name,
+            self._member(schema, "" if in_go is None else in_go.go_type, default),
+            is_required=is_required,
+            is_pointer=in_go is not None and in_go.is_pointer,
+            is_printed=is_required if in_go is None else in_go.is_printed,
+            keeps_empty=_keeps_empty(definition, place.name),
+            keeps_sent_empty=place.name in facts.kept_when_sent_empty,
+            hides_zero=in_go is not None and in_go.hides_zero,
+            struct=definition.rpartition(".")[2],
+            embedded_in=place.embedded_in,
+        )
+
+    def _member(self, schema: Schema, go_type: str = "", default: Any = MISSING) -> SchemaNode:
+        """The node of a property or of its elements. go_type: Go's name of the type, where OpenAPI does not tell it."""
         if definitions.referenced(schema):
             return self._referring(schema, default)
         if schema["type"] == "array":
-            items = self._member(owner, name, schema["items"])
-            go_type = go_names.list_type(owner, name, items.go_type)
-            return _node(schema, SchemaKind.LIST, go_type, items=items)
+            items = self._member(schema["items"], go_names.element_type(go_type))
+            return _node(schema, SchemaKind.LIST, go_type or f"[]{items.go_type}", items=items)
         if schema["type"] == "object":
-            items = self._values(owner, name, schema["additionalProperties"])
-            return _node(schema, SchemaKind.MAP, go_names.map_type(owner, name, items.go_type), items=items)
-        return _scalar(owner, name, schema, default)
-
-    def _values(self, owner: str, name: str, schema: Schema) -> SchemaNode:
-        """The node of the values of a map."""
-        if definitions.referenced(schema):
-            return self._referring(schema, MISSING)
-        if schema["type"] == "array":
-            items = _node(schema["items"], SchemaKind.STRING, "string")
-            go_type = go_names.element_type(owner, name) or "[]string"
-            return _node(schema, SchemaKind.LIST, go_type, items=items)
-        if schema.get("format") == "byte":
-            return _node(schema, SchemaKind.BYTES, "[]uint8")
-        return _node(schema, SchemaKind.STRING, go_names.value_type(owner, name))
+            items = self._member(schema["additionalProperties"], go_names.element_type(go_type))
+            return _node(schema, SchemaKind.MAP, go_type or f"map[string]{items.go_type}", items=items)
+        return _scalar(schema, go_type, default)
 
     def _referring(self, schema: Schema, default: Any) -> SchemaNode:
         definition = definitions.referenced(schema)
@@ -128,18 +124,25 @@ class BuiltinTypes:
         go_type = go_names.struct_type(definition)
         if kind is SchemaKind.OBJECT:
             return _node(whole, kind, go_type, structure=self._structure(definition), default=default)
-        alternatives = tuple(self._member(definition, "", one) for one in _ALTERNATIVES.get(definition, ()))
+        alternatives = tuple(self._member(one) for one in _ALTERNATIVES.get(definition, ()))
         return _node(whole, kind, go_type, alternatives=alternatives, default=default)
 
 
-def _scalar(owner: str, name: str, schema: Schema, default: Any) -> SchemaNode:
+def _keeps_empty(definition: str, field: str) -> bool:
+    """Whether an empty list stays empty instead of null: types without protobuf, whose encoding does not distinguish
+    them.
+    """
+    is_list = field == "items" and definition.endswith("List")
+    return is_list or definition.startswith(_WITHOUT_PROTOBUF)
+
+
+def _scalar(schema: Schema, go_type: str, default: Any) -> SchemaNode:
     scalar, form = schema["type"], schema.get("format", "")
     if scalar != "string":
-        go_type = _GO_SCALARS.get(scalar, form or "int64")
-        return _node(schema, _SCALARS[scalar], go_type, default=default)
+        return _node(schema, _SCALARS[scalar], go_type or _GO_SCALARS.get(scalar, form or "int64"), default=default)
     if form == "byte":
         return _node(schema, SchemaKind.BYTES, "[]uint8")
-    return _node(schema, SchemaKind.STRING, go_names.string_type(owner, name), default=default)
+    return _node(schema, SchemaKind.STRING, go_type or "string", default=default)
 
 
 def _node(

@@ -144,11 +144,16 @@ class Catalog:
     @property
     def versions(self) -> Collection[tuple[str, str]]:
         """The groups and versions of all kinds, including those that are not served any more."""
-        return {(one.group, one.version) for one in self._by_type}
+        return {(one.group, one.version) for one in self.kinds}
+
+    @cached_property
+    def kinds(self) -> Mapping[TypeMeta, str]:
+        """The definition of each kind."""
+        return self.definitions.by_type()
 
     def type_for(self, group: str, version: str, kind: str) -> ObjectType:
         """The type of a kind. Raises UnknownKind."""
-        definition = self._by_type.get(TypeMeta(group, version, kind))
+        definition = self.kinds.get(TypeMeta(group, version, kind))
         if definition is None:
             raise UnknownKind(f"Kubernetes {self.minor} has no kind {kind} in {group}/{version}")
         return self.type_of(definition)
@@ -169,10 +174,6 @@ class Catalog:
     @cached_property
     def _types(self) -> BuiltinTypes:
         return BuiltinTypes(self.definitions, self.minor)
-
-    @cached_property
-    def _by_type(self) -> Mapping[TypeMeta, str]:
-        return self.definitions.by_type()
 
 
 @cache

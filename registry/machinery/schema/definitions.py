@@ -8,6 +8,7 @@ found without an import, which would take longer than reading the files.
 
 import importlib.util
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,9 +18,10 @@ import msgspec
 import orjson
 from msgspec import Raw, Struct
 
+from aio_apiserver.registry.base import timeline
 from aio_apiserver.registry.base.golang.decode_errors import UnknownMinor
 
-DEFAULT_MINOR = "1.36"
+DEFAULT_MINOR = timeline.text_of(timeline.DEFAULT)
 
 Schema = Mapping[str, Any]
 """One OpenAPI schema, decoded."""
@@ -39,7 +41,9 @@ def minors() -> tuple[str, ...]:
 def check(minor: str) -> None:
     """Raises UnknownMinor for a minor version without definitions."""
     if minor not in minors():
-        raise UnknownMinor(f"no definitions of Kubernetes {minor} (there are {', '.join(minors())})")
+        raise UnknownMinor(
+            f'the installed {_PACKAGE} has no definitions of Kubernetes {minor} (docs/minors.md, "The definitions")'
+        )
 
 
 class TypeMeta(Struct, frozen=True):
@@ -89,9 +93,13 @@ class _File(Struct):
 @cache
 def load(minor: str = DEFAULT_MINOR) -> Definitions:
     """The definitions of a minor version such as "1.36". Raises UnknownMinor."""
-    check(minor)
-    path = _root() / f"v{minor}.0-local" / "_definitions.json"
-    return Definitions(msgspec.json.decode(path.read_bytes(), type=_File).definitions)
+    return Definitions(msgspec.json.decode(_read(minor), type=_File).definitions)
+
+
+@cache
+def checksum(minor: str) -> str:
+    """The CRC-32 of the definitions of a minor version, in hexadecimal digits. Raises UnknownMinor."""
+    return f"{zlib.crc32(_read(minor)):08x}"
 
 
 def cleaned(schema: Schema) -> Schema:
@@ -103,6 +111,11 @@ def referenced(schema: Schema) -> str:
     """The name of the definition to which a schema refers; empty for other schemas."""
     reference: str = schema.get("$ref", "")
     return reference.removeprefix(_REFERENCE)
+
+
+def _read(minor: str) -> bytes:
+    check(minor)
+    return (_root() / f"v{minor}.0-local" / "_definitions.json").read_bytes()
 
 
 def _root() -> Path:

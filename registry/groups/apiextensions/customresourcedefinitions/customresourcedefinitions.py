@@ -25,8 +25,6 @@ else:
 
 GROUP = "apiextensions.k8s.io"
 
-_WEBHOOK_PORT = 443
-
 
 class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of definitions. The server writes the status; storedVersions can be updated by clients."""
@@ -46,13 +44,8 @@ class DefinitionStrategy(Strategy, frozen=True, kw_only=True):
             _put(names, "singular", names.get("kind", "").lower())
         if not names.get("listKind") and names.get("kind"):
             names["listKind"] = f"{names['kind']}List"
-        conversion = spec.get("conversion")
-        if conversion is None:
+        if spec.get("conversion") is None:
             spec["conversion"] = {"strategy": "None"}
-            return
-        service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
-        if service is not None and service.get("port") is None:
-            service["port"] = _WEBHOOK_PORT
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         super().prepare_for_create(context, obj)

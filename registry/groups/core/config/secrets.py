@@ -39,8 +39,6 @@ class SecretStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of secrets. The type is immutable and decides which keys are required."""
 
     def default(self, obj: Object) -> None:
-        if not obj.get("type"):
-            obj["type"] = OPAQUE
         if plain := obj.pop("stringData", None):
             encoded = {name: base64.b64encode(value.encode()).decode() for name, value in plain.items()}
             obj["data"] = {**(obj.get("data") or {}), **encoded}

@@ -26,8 +26,6 @@ class NamespaceStrategy(Strategy, frozen=True, kw_only=True):
     def default(self, obj: Object) -> None:
         if obj["metadata"].get("name"):
             _label(obj)
-        if not objects.get(obj, "status.phase"):
-            objects.put(obj, "status.phase", ACTIVE)
 
     def prepare_for_create(self, context: StrategyContext, obj: Object) -> None:
         finalizers = objects.get(obj, _FINALIZERS) or []

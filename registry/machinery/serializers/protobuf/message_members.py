@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from aio_apiserver.registry.machinery.schema import Catalog, presence, wire
+from aio_apiserver.registry.machinery.schema import Catalog, wire
 from aio_apiserver.registry.machinery.schema.wire import WireField
 
 REPEATED, MAP = "repeated", "map"
@@ -53,22 +53,22 @@ def members_of(definition: str, types: Catalog) -> Sequence[Member | Embedded]:
     """The members of a definition's message, in order."""
     published = types.definitions.get(definition)
     properties = wire.fields(definition) if published is None else published.get("properties", {})
-    return _sorted(_members(definition, definition, {wire.letters(name): name for name in properties}))
+    return _sorted(_members(definition, types.minor, {wire.letters(name): name for name in properties}))
 
 
-def _members(owner: str, definition: str, names: Mapping[str, str]) -> Iterator[Member | Embedded]:
-    """`owner` is the outermost struct, which has the properties, by their letters in `names`."""
-    for name, one in wire.fields(definition).items():
+def _members(definition: str, minor: str, names: Mapping[str, str]) -> Iterator[Member | Embedded]:
+    """The members of a struct and of those that it embeds. names: the properties of the outermost, by their letters."""
+    for name, one in wire.fields(definition, minor).items():
         known = names.get(wire.letters(name))
         if known is not None:
-            yield _member(owner, definition, known, one)
+            yield _member(definition, known, one)
         elif wire.is_embedded(name, one):
             inner = wire.definition_of(definition, one.type)
-            yield Embedded(one.number, inner, _sorted(_members(owner, inner, names)))
+            yield Embedded(one.number, inner, _sorted(_members(inner, minor, names)))
 
 
-def _member(owner: str, definition: str, name: str, one: WireField) -> Member:
-    is_always_written = one.label == "optional" and not presence.is_pointer(owner, name)
+def _member(definition: str, name: str, one: WireField) -> Member:
+    is_always_written = one.label == "optional" and not one.is_pointer
     if one.label == MAP:
         _, _, value_type = one.type.removeprefix("map<").removesuffix(">").partition(",")
         return Member(one.number, name, one.label, _shape(definition, value_type))

@@ -52,6 +52,7 @@ class MutatingAdmissionWebhook(Plugin):
     def __init__(self, given: Foundation) -> None:
         self._configurations = Configurations(given.storage_for, MUTATINGWEBHOOKCONFIGURATIONS)
         self._selector = Selector(given, MUTATING)
+        self._version = given.minor.version
         self._caller = Caller(self.name, given, mutates=True)
         self._outcomes = Outcomes(given.metrics.of(WebhookMetrics), given.clock.patience, MUTATING)
 
@@ -105,7 +106,9 @@ class MutatingAdmissionWebhook(Plugin):
             return ()
         # # Patching modifies the operations.
         stated = objects.clone(operations)
-        parsed = patching.patched(webhook, answer, operations, form=current.form, obj=current.obj)
+        parsed = patching.patched(
+            webhook, answer, operations, form=current.form, obj=current.obj, version=self._version
+        )
         is_changed = parsed != current.obj
         fields = [str((one or {}).get("path", "")) for one in stated] if is_changed else []
         audit.note_patch(attributes, webhook, place, stated)

@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base import objects, schemes
 from aio_apiserver.registry.base.errors import InternalError, RequestEntityTooLarge, Unprocessable
 from aio_apiserver.registry.base.golang import json_errors
 from aio_apiserver.registry.base.golang.quoting import quote
-from aio_apiserver.registry.base.schemes import scheme_of
+from aio_apiserver.registry.base.timeline import Version
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.patch import body_errors, json_patch
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable
@@ -34,6 +34,7 @@ def patched(
     *,
     form: AdmissionForm,
     obj: Object | None,
+    version: Version,
 ) -> Object:
     """The patched object, without defaults. Raises CallFailed, InternalError."""
     if obj is None:
@@ -42,7 +43,7 @@ def patched(
         raise InternalError(why)
     if answer.patch_type != JSON_PATCH:
         raise CallFailed(webhook.name, f"unsupported patch type {quote(answer.patch_type)}", code=400)
-    return _parsed(_applied(objects.clone(obj), operations), form)
+    return _parsed(_applied(objects.clone(obj), operations), form, version)
 
 
 def _operations(webhook: AdmissionWebhook, text: bytes) -> list[Any]:
@@ -65,18 +66,18 @@ def _applied(document: Object, operations: Sequence[Any]) -> Any:
         raise InternalError(exc.message) from exc
 
 
-def _parsed(value: Any, form: AdmissionForm) -> Object:
+def _parsed(value: Any, form: AdmissionForm, version: Version) -> Object:
     try:
         if isinstance(value, dict):
-            _check_kind(value, form)
+            _check_kind(value, form, version)
         return form.parsed(value)
     except DecodeError as exc:
         raise InternalError(exc.message) from exc
 
 
-def _check_kind(value: Object, form: AdmissionForm) -> None:
+def _check_kind(value: Object, form: AdmissionForm, version: Version) -> None:
     """Check that a patch keeps kind and apiVersion. A missing one counts as unchanged."""
     kind, api_version = value.get("kind") or form.kind.kind, value.get("apiVersion") or form.kind.api_version
     if (kind, api_version) != (form.kind.kind, form.kind.api_version):
-        scheme = scheme_of(form.kind.group)
+        scheme = schemes.place_of(schemes.of_group(form.kind.group), version)
         raise InternalError(_NO_KIND.format(kind=quote(str(kind)), version=quote(str(api_version)), scheme=scheme))

@@ -83,7 +83,8 @@ def _check_kind(value: Object, version: str, types: Catalog) -> None:
         raise UndecodableReview(f"converting (v1.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
     if is_here and kind == reviews.KIND:
         raise UndecodableReview(f"converting ({given}.{kind}) to ({version}.{reviews.KIND}): unknown conversion")
-    raise UndecodableReview(schemes.not_registered(kind, api_version, schemes.WEBHOOK_RESPONSES.at(types.version)))
+    scheme = schemes.place_of(schemes.WEBHOOK_RESPONSES, types.version)
+    raise UndecodableReview(schemes.not_registered(kind, api_version, scheme))
 
 
 def _text(value: Object, name: str) -> str:

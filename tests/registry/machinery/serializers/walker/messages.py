@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from aio_apiserver.registry.machinery.schema import Catalog, presence, wire
+from aio_apiserver.registry.machinery.schema import Catalog, wire
 from aio_apiserver.registry.machinery.schema.wire import WireField
 from aio_apiserver.registry.machinery.serializers.protobuf.encoding import LENGTH, delimited, read_fields, tag
 from tests.registry.machinery.serializers.walker import alternatives, leaves
@@ -110,22 +110,22 @@ class Messages:
             message = self._known[definition] = Message()
             published = self._types.definitions.get(definition)
             properties = wire.fields(definition) if published is None else published.get("properties", {})
-            self._compile(definition, definition, message, {wire.letters(name): name for name in properties})
+            self._compile(definition, message, {wire.letters(name): name for name in properties})
         return message
 
-    def _compile(self, owner: str, definition: str, message: Message, names: Mapping[str, str]) -> None:
-        """`owner` has the properties, by their letters in `names`: the struct around embedded ones."""
-        for name, one in wire.fields(definition).items():
+    def _compile(self, definition: str, message: Message, names: Mapping[str, str]) -> None:
+        """`names`: the properties of the struct around embedded ones, by their letters."""
+        for name, one in wire.fields(definition, self._types.minor).items():
             known = names.get(wire.letters(name))
             if known is not None:
-                message.by_number[one.number] = self._member(owner, definition, known, one)
+                message.by_number[one.number] = self._member(definition, known, one)
             elif wire.is_embedded(name, one):
                 inner = message.embedded[one.number] = Message()
-                self._compile(owner, wire.definition_of(definition, one.type), inner, names)
+                self._compile(wire.definition_of(definition, one.type), inner, names)
 
-    def _member(self, owner: str, definition: str, name: str, one: WireField) -> _Member:
+    def _member(self, definition: str, name: str, one: WireField) -> _Member:
         leaf = self._pair(definition, one.type) if one.label == "map" else self._leaf(definition, one.type)
-        may_be_absent = one.label != "optional" or presence.is_pointer(owner, name)
+        may_be_absent = one.label != "optional" or one.is_pointer
         zero = None if may_be_absent else leaf.zero
         return _Member(one.number, name, one.label, leaf.kind, leaf.read, leaf.write, zero)
 
