@@ -13,18 +13,20 @@ from aio_apiserver.apiserver.config.flag_grammar import UsageError
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
 from aio_apiserver.registry.base import minors
 from aio_apiserver.registry.base.minors import Minor
+from aio_apiserver.registry.controlplane import completeness
 from aio_apiserver.registry.controlplane.admission_plugins import names_at
 from aio_apiserver.registry.controlplane.providers import providers_of
 from aio_apiserver.registry.generic import enablement
 from aio_apiserver.registry.generic.kind import Kind
 from aio_apiserver.registry.generic.store.provider import KindsProvider
 from aio_apiserver.registry.machinery import schema
+from aio_apiserver.registry.machinery.schema import definitions
 
 _FORMS = ("text", "yaml", "json")
 _OWN = (output.flag(_FORMS),)
 MANUAL = CommandManual(
-    about="Lists the minors of Kubernetes that the server can be (--kubernetes-version), and what is new, deprecated "
-    "and removed in each.",
+    about="Lists the minors of Kubernetes that the server can be (--kubernetes-version), whether the server has all "
+    "that their definitions have, and what is new, deprecated and removed in each.",
     usage=("versions [MINOR ...] [-o text|yaml|json]",),
     flags=_OWN,
     examples=(CommandExample("versions 1.36", "what Kubernetes 1.36 changes"),),
@@ -45,10 +47,11 @@ class MinorFacts(Struct, frozen=True):
 
 
 class ListedMinor(Struct, frozen=True):
-    """A minor, and what is different from the one before, by title."""
+    """A minor, what the server lacks of it, and what is different from the one before, by title."""
 
     name: str
     minor: Minor
+    gaps: Sequence[str]
     changes: Mapping[str, frozenset[str]]
 
 
@@ -109,14 +112,17 @@ def _fields_of(minor: Minor, versions: Iterable[tuple[str, str]]) -> Iterator[st
 def _listed() -> Iterator[ListedMinor]:
     before: MinorFacts | None = None
     for name, minor in minors.KNOWN.items():
-        facts = facts_of(minor)
-        yield ListedMinor(name, minor, changes(before, facts))
-        before = facts
+        gaps = completeness.gaps_of(minor)
+        facts = facts_of(minor) if name in definitions.minors() else None
+        yield ListedMinor(name, minor, gaps, changes(before, facts) if facts else {})
+        before = facts or before
 
 
 def _text(listed: ListedMinor) -> str:
     mark = " (default)" if listed.minor == Minor() else ""
-    lines = [f"{listed.name}  {listed.minor.git_version}{mark}\n"]
+    lines = [f"{listed.name}  {listed.minor.git_version}{mark}  {'incomplete' if listed.gaps else 'complete'}\n"]
+    if listed.gaps:
+        lines += _wrapped("missing", listed.gaps)
     for title, items in listed.changes.items():
         lines += _wrapped(title, sorted(items))
     return "".join([*lines, "\n"])
@@ -127,6 +133,7 @@ def _document(found: Iterable[ListedMinor]) -> Sequence[Mapping[str, object]]:
         {
             "minor": one.name,
             "version": one.minor.git_version,
+            "missing": list(one.gaps),
             "changes": {title: sorted(items) for title, items in one.changes.items()},
         }
         for one in found

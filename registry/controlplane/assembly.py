@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from aio_apiserver.registry.controlplane import completeness
 from aio_apiserver.registry.controlplane.admission_plugins import chain_of
 from aio_apiserver.registry.controlplane.kind_mapping import KindMapping
 from aio_apiserver.registry.controlplane.providers import providers_of
@@ -65,5 +66,7 @@ def served(groups: Groups, enablement: Enablement) -> Groups:
 
 
 def assemble(environment: Environment) -> Groups:
-    """Make the resources of all groups."""
-    return {provider.group.name: provider.storages(environment) for provider in providers_of(environment.minor)}
+    """Make the resources of all groups. Raises IncompleteMinor."""
+    providers = providers_of(environment.minor)
+    completeness.check(environment.minor, providers)
+    return {provider.group.name: provider.storages(environment) for provider in providers}
