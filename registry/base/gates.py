@@ -1,9 +1,9 @@
 """Gates: the feature gates of a Kubernetes version, and which of them are enabled.
 
 gates.json is the table, and is generated (scripts/upstream/tables/gates.py). For each gate it has the versions in
-which the gate became alpha, beta, GA or deprecated, its default, whether it is locked, and the gates that it needs.
-`since` and `until` are the minors whose kube-apiserver knows the gate at all. The table is read at the first question
-about a gate.
+which the gate became alpha, beta, GA or deprecated, with its default, and whether it is locked. It has the gates that
+the gate needs, too. `since` and `until` are the minors whose kube-apiserver knows the gate at all. The table is read at
+the first question about a gate.
 
 Must hold: error messages have kube-apiserver's words. The setting of a single gate wins over AllAlpha and AllBeta.
 """

@@ -11,10 +11,10 @@ beside this file has the types that all groups share, and those of groups withou
     old_versions          apiVersions of a kind that kube-apiserver reads and does not serve
     other_groups          groups whose kind of this name is the same kind
 
-A row is of a type in all versions (`PodSpec`), in one (`v1.PodSpec`), or in one version of some minors
-(`v1.PodSpec@1.33,1.34`); null takes a fact away. Beside types.json, kept_empties.json is written by hand. It has the
-fields whose empty value has a meaning: it resets managedFields, replaces default policies, differs from a missing
-value in immutable data, or appears in errors.
+A row is of a type in all versions (`PodSpec`) or in one (`v1.PodSpec`). It may be of some minors alone
+(`v1.PodSpec@1.33,1.34`), where null takes a fact away. Beside types.json, kept_empties.json is written by hand. It has
+the fields whose empty value has a meaning. Such a value resets managedFields, replaces default policies, differs from a
+missing value in immutable data, or appears in errors.
 
 Must hold: a group without a file, and a type without a row, have no facts and are no error. Groups that clients name
 are not cached.
@@ -31,7 +31,7 @@ from msgspec import Struct
 from aio_apiserver.registry.base import group_files
 
 _FILE = "types.json"
-_KEPT = "kept_empties.json"
+_EMPTIES = "kept_empties.json"
 
 
 class TypeFacts(Struct, frozen=True):
@@ -72,14 +72,14 @@ def of_type(definition: str, minor: str) -> TypeFacts:
     """The facts of the type behind an OpenAPI definition (`io.k8s.api.core.v1.PodSpec`), as a minor has them."""
     group, version, name = ("", "", *definition.rsplit(".", 3))[-3:]
     rows = [*_rows(group, name, minor), *_rows(group, f"{version}.{name}", minor)]
-    kept = _kept(group).get(name, ())
-    if not rows and not kept:
+    empties = _empties(group).get(name, ())
+    if not rows and not empties:
         return _NOTHING
     return TypeFacts(
         defaults=_joined([row.defaults for row in rows]),
         openapi_defaults=_joined([row.openapi_defaults for row in rows]),
         enums=_joined([row.enums for row in rows]),
-        kept_when_sent_empty=kept,
+        kept_when_sent_empty=empties,
     )
 
 
@@ -103,7 +103,7 @@ def other_groups(group: str, kind: str, minor: str) -> Sequence[str]:
 def all_names() -> Iterator[str]:
     """The names of the types of all rows."""
     for group in (*sorted(group_files.folders()), *_shared()):
-        yield from (key.partition("@")[0].rpartition(".")[2] for key in (*_of_group(group), *_kept(group)))
+        yield from (key.partition("@")[0].rpartition(".")[2] for key in (*_of_group(group), *_empties(group)))
 
 
 def _rows(group: str, key: str, minor: str) -> list[TypeRow]:
@@ -144,19 +144,20 @@ def _shared() -> Mapping[str, Rows]:
     return msgspec.json.decode(Path(__file__).with_name(_FILE).read_bytes(), type=_Shared).groups
 
 
-def _kept(group: str) -> Mapping[str, Sequence[str]]:
-    return _kept_of_folder(group) if group in group_files.folders() else _kept_of_all()
+def _empties(group: str) -> Mapping[str, Sequence[str]]:
+    """The fields of types whose empty value has a meaning."""
+    return _empties_of_folder(group) if group in group_files.folders() else _shared_empties()
 
 
 @cache
-def _kept_of_folder(folder: str) -> Mapping[str, Sequence[str]]:
-    data = group_files.read(folder, _KEPT)
+def _empties_of_folder(folder: str) -> Mapping[str, Sequence[str]]:
+    data = group_files.read(folder, _EMPTIES)
     return {} if data is None else msgspec.json.decode(data, type=dict[str, tuple[str, ...]])
 
 
 @cache
-def _kept_of_all() -> Mapping[str, Sequence[str]]:
-    return msgspec.json.decode(Path(__file__).with_name(_KEPT).read_bytes(), type=dict[str, tuple[str, ...]])
+def _shared_empties() -> Mapping[str, Sequence[str]]:
+    return msgspec.json.decode(Path(__file__).with_name(_EMPTIES).read_bytes(), type=dict[str, tuple[str, ...]])
 
 
 def _joined(facts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -168,5 +169,5 @@ def _joined(facts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 def _newest(facts: Sequence[Sequence[str] | None]) -> Sequence[str]:
     """The last row's values of a fact that a row has at once."""
-    told = [values for values in facts if values != ()]
-    return (told[-1] or ()) if told else ()
+    values = [value for value in facts if value != ()]
+    return (values[-1] or ()) if values else ()

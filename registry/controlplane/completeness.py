@@ -4,7 +4,7 @@ A type needs protobuf numbers, and the names of its internal struct, from the ge
 What is missing would be lost without an error, so a server is not assembled. Each gap names the step of
 docs/minors.md that was left out.
 
-Must hold: a start looks at single fields only when the definitions are not those that the tables were made with.
+Must hold: a start skips the search for single fields when the tables were made with the installed definitions.
 """
 
 import re

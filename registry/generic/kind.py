@@ -114,8 +114,6 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     """Its warnings that are different in some minors; in a kind of one minor, those in effect."""
     repeats_errors: bool = True
     """Whether an error that two rules find stands twice among the causes."""
-    fields_vary: bool = False
-    """Whether minors differ in the fields of its type: stored objects then lose those that a minor does not have."""
     closed: Sequence[str] = ()
     """Dotted paths of fields whose feature gates are closed: new values are dropped, stored ones stay."""
     gated: Mapping[str, str] = field(default_factory=dict)

@@ -47,9 +47,8 @@ def adapter(minor: Minor, types: Catalog) -> Callable[[Resource], Resource]:
         if not isinstance(resource, KindResource):
             return resource
         found = resource if _is_of(resource.kind, minor) else _at(resource, minor)
-        if not resource.kind.fields_vary:
-            return found
-        return replace(found, drop_unknown=unknown_fields.dropper(types, found.type_meta))
+        drop = unknown_fields.dropper(types, found.type_meta)
+        return found if drop is None else replace(found, drop_unknown=drop)
 
     return adapted
 

@@ -19,6 +19,7 @@ from scripts.upstream.tables.schemes import Schemes
 from scripts.upstream.tables.sources import Sources
 from scripts.upstream.tables.table import Origin, Table
 from scripts.upstream.tables.type_facts import TypeFacts
+from scripts.upstream.tables.varying_types import VaryingTypes
 from scripts.upstream.tables.wire_fields import WireFields
 
 Rows = Mapping[str, object]
@@ -38,6 +39,7 @@ TABLES: Sequence[Table[Any]] = (
     Sources(),
     WireFields(),
     TypeFacts(),
+    VaryingTypes(),
     InternalTypes(),
     Gates(),
     BootstrapRoles(),

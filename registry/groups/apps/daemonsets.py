@@ -183,7 +183,6 @@ DAEMONSETS = Kind(
     strategy=DaemonSetStrategy(has_status=True, has_generation=True),
     status_strategy=DaemonSetStatusStrategy(),
     columns=_COLUMNS,
-    fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
     errors=pod_history.ERRORS,
 )

@@ -183,7 +183,6 @@ DEPLOYMENTS = Kind(
     status_strategy=DeploymentStatusStrategy(),
     scale=Scale(),
     columns=_COLUMNS,
-    fields_vary=True,
     gated={
         **pod_history.gated("spec.template.spec"),
         "status.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",

@@ -63,7 +63,6 @@ REPLICASETS = Kind(
     status_strategy=workload_rules.ReplicasStatusStrategy(),
     scale=Scale(),
     columns=_COLUMNS,
-    fields_vary=True,
     gated={
         **pod_history.gated("spec.template.spec"),
         "status.terminatingReplicas": "DeploymentReplicaSetTerminatingReplicas",

@@ -183,7 +183,6 @@ STATEFULSETS = Kind(
     columns=_COLUMNS,
     errors=pod_history.ERRORS,
     decorate=_default_max_unavailable,
-    fields_vary=True,
     gated={
         **pod_history.gated("spec.template.spec"),
         f"{_STEPS}.{_MAX_UNAVAILABLE}": _GATE,

@@ -87,7 +87,6 @@ HORIZONTALPODAUTOSCALERS = Kind(
     conversions={"v1": conversion.V1},
     columns=horizontalpodautoscalers_columns.COLUMNS,
     errors=_ERRORS,
-    fields_vary=True,
     gated={f"spec.behavior.{name}.tolerance": "HPAConfigurableTolerance" for name in ("scaleUp", "scaleDown")},
     history=(before((1, 37), strategy={"has_generation": False, "least_replicas": 1}),),
 )

@@ -163,7 +163,6 @@ CRONJOBS = Kind(
     strategy=CronJobStrategy(has_status=True, has_generation=True),
     status_strategy=CronJobStatusStrategy(),
     columns=_COLUMNS,
-    fields_vary=True,
     gated=pod_history.gated("spec.jobTemplate.spec.template.spec"),
     errors=(*pod_history.ERRORS, since((1, 37), r"spec\.schedule", unchanged, type=ErrorType.REQUIRED, is_last=True)),
 )

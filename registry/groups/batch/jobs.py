@@ -206,7 +206,6 @@ JOBS = Kind(
     fields={"status.successful": count("status.succeeded")},
     unknown_field_message="field label {quoted} not supported for Job",
     columns=jobs_columns.COLUMNS,
-    fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
     history=(before((1, 36), strategy={"changes_resources": False}),),
     errors=(*pod_history.ERRORS, *_ERRORS),

@@ -110,7 +110,6 @@ RESOURCECLAIMS = Kind(
     status_strategy=ResourceClaimStatusStrategy(keeps_metadata=True),
     returns_deleted_object=True,
     columns=_COLUMNS,
-    fields_vary=True,
     gated=gates.of_claims("spec"),
     errors=_ERRORS,
 )

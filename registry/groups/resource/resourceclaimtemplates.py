@@ -53,6 +53,5 @@ RESOURCECLAIMTEMPLATES = Kind(
     history=(before((1, 34), versions=()),),
     strategy=ResourceClaimTemplateStrategy(),
     returns_deleted_object=True,
-    fields_vary=True,
     gated=gates.of_claims("spec.spec"),
 )

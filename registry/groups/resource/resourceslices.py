@@ -251,7 +251,6 @@ RESOURCESLICES = Kind(
     unknown_field_message="field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}",
     triggers=("spec.nodeName",),
     columns=_COLUMNS,
-    fields_vary=True,
     gated=_GATED,
     history=(before((1, 37), fields=_FIELDS), before((1, 34), versions=())),
     errors=_ERRORS,

@@ -163,7 +163,6 @@ CSIDRIVERS = Kind(
     returns_deleted_object=True,
     columns=_COLUMNS,
     decorate=_default_scheduling,
-    fields_vary=True,
     gated={
         f"spec.{_PREVENTS}": "VolumeLimitScaling",
         "spec.nodeAllocatableUpdatePeriodSeconds": "MutableCSINodeAllocatableCount",

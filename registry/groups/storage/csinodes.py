@@ -101,7 +101,6 @@ CSINODES = Kind(
     columns=_COLUMNS,
     resets={"status": WITH_METADATA},
     status_strategy=StatusStrategy(keeps_metadata=True, allows_unconditional_update=False),
-    fields_vary=True,
     gated={"status.storageHealth": "CSIVolumeHealth"},
     history=(before((1, 35), strategy={"mutable": ()}), before((1, 37), status_strategy=None, resets={})),
 )

@@ -14,7 +14,7 @@ from msgspec import Struct
 from aio_apiserver.registry.machinery.schema import definitions
 
 
-class Source(Struct, frozen=True):
+class TableSource(Struct, frozen=True):
     """The source of one minor: the release, and the checksum of the definitions of the minor."""
 
     release: str
@@ -34,6 +34,6 @@ def are_compared(minor: str) -> bool:
 
 
 @cache
-def _sources() -> Mapping[str, Source]:
+def _sources() -> Mapping[str, TableSource]:
     rows = msgspec.json.decode(Path(__file__).with_name("sources.json").read_bytes(), type=dict[str, msgspec.Raw])
-    return {name: msgspec.json.decode(row, type=Source) for name, row in rows.items() if name != "_generated"}
+    return {name: msgspec.json.decode(row, type=TableSource) for name, row in rows.items() if name != "_generated"}

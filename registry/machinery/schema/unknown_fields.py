@@ -2,33 +2,52 @@
 
 A newer replica on the same store writes fields that the types of this minor do not have. kube-apiserver loses them when
 it reads the object. wire.json has the fields of all minors; those without a property in a definition are unknown to it.
+varying_types.json has the kinds with such fields, and is generated (scripts/upstream/tables/varying_types.py).
 
 Pure. Must hold: a type is compiled when its first stored object is read. A type that contains itself is not searched
 again inside of itself; such types are the same in all minors.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from aio_apiserver.registry.base.golang.decode_errors import UnknownKind
+import orjson
+
 from aio_apiserver.registry.machinery.schema import wire
 from aio_apiserver.registry.machinery.schema.catalog import Catalog
+from aio_apiserver.registry.machinery.schema.definitions import TypeMeta
 from aio_apiserver.registry.machinery.schema.model import SchemaNode, Structure
+
+_FILE = Path(__file__).with_name("varying_types.json")
 
 Drop = Callable[[Any], bool]
 """Drops fields of a value in place, and tells whether there were any."""
 
 
-def dropper(types: Catalog, type_meta: Mapping[str, str]) -> Drop:
-    """Drops the fields that the minor of the types does not know from the objects of an apiVersion and kind."""
-    find = cache(partial(_of_type, types, type_meta))
+def dropper(types: Catalog, type_meta: Mapping[str, str]) -> Drop | None:
+    """Drops the fields that the minor of the types does not know from the objects of an apiVersion and kind.
+
+    None for a kind whose fields are the same in all minors.
+    """
+    group, _, version = type_meta["apiVersion"].rpartition("/")
+    definition = types.kinds.get(TypeMeta(group, version, type_meta["kind"]))
+    if definition is None or definition not in _varying():
+        return None
+    find = cache(lambda: compiled(types.type_of(definition).node))
 
     def drop(value: Any) -> bool:
-        found = find()
-        return found is not None and found(value)
+        drop_fields = find()
+        return drop_fields is not None and drop_fields(value)
 
     return drop
+
+
+@cache
+def _varying() -> frozenset[str]:
+    """The definitions of kinds whose fields are not the same in all minors."""
+    return frozenset(orjson.loads(_FILE.read_bytes())["types"])
 
 
 def unknown_names(definition: str, properties: Sequence[str]) -> Sequence[str]:
@@ -50,14 +69,6 @@ def _unknown(definition: str, known: frozenset[str]) -> Iterator[str]:
 def compiled(node: SchemaNode) -> Drop | None:
     """The function for the objects of a type; None when no minor has other fields of it."""
     return _Drops().of(node)
-
-
-def _of_type(types: Catalog, type_meta: Mapping[str, str]) -> Drop | None:
-    group, _, version = type_meta["apiVersion"].rpartition("/")
-    try:
-        return compiled(types.type_for(group, version, type_meta["kind"]).node)
-    except UnknownKind:
-        return None
 
 
 class _Drops:

@@ -25,7 +25,7 @@ from scripts.upstream.golang.syntax import (
 )
 from scripts.upstream.problems import NotUnderstood, Unusable
 
-_PACKAGES = (
+PACKAGES = (
     "k8s.io/kubernetes/pkg/features",
     "k8s.io/apiserver/pkg/features",
     "k8s.io/apiextensions-apiserver/pkg/features",
@@ -56,7 +56,7 @@ def of_release(release: Release) -> Mapping[str, Gate]:
     """The gates of a release by name. Raises NotUnderstood and Unusable."""
     specs: dict[str, Sequence[Spec]] = {}
     needs: dict[str, Sequence[str]] = {}
-    for import_path in _PACKAGES:
+    for import_path in PACKAGES:
         package = release.packages.of(import_path)
         for file, table in _tables(package):
             for key, value in table.elements:

@@ -26,7 +26,7 @@ from scripts.upstream.golang.syntax import (
 )
 from scripts.upstream.problems import NotUnderstood
 
-_SERVERS = {
+SERVERS = {
     "apiextensions": "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions",
     "apiregistration": "k8s.io/kube-aggregator/pkg/apis/apiregistration",
 }
@@ -64,7 +64,7 @@ class InternalStruct:
 def groups(release: Release) -> Sequence[str]:
     """The groups of the API, by their folders."""
     own = re.compile(rf"{re.escape(_VERSIONED)}(\w+)/\w+")
-    return sorted({match[1] for match in map(own.fullmatch, release.definition_names) if match} | _SERVERS.keys())
+    return sorted({match[1] for match in map(own.fullmatch, release.definition_names) if match} | SERVERS.keys())
 
 
 def of_group(release: Release, group: str) -> Mapping[str, InternalStruct]:
@@ -77,8 +77,8 @@ class _Group:
     """One group, with the packages of its versions, the preferred one first."""
 
     def __init__(self, release: Release, group: str) -> None:
-        versioned = _SERVERS.get(group, _VERSIONED + group)
-        internal = _SERVERS.get(group, _INTERNAL + group)
+        versioned = SERVERS.get(group, _VERSIONED + group)
+        internal = SERVERS.get(group, _INTERNAL + group)
         self._package = release.packages.of(internal) if release.packages.has(internal) else None
         self._versions = [release.packages.of(f"{versioned}/{name}") for name in _versions(release, versioned)]
         self._published = {

@@ -14,7 +14,7 @@ from scripts.upstream.problems import NotUnderstood
 
 _META = "k8s.io/apimachinery/pkg/apis/meta/v1"
 _CORE = "k8s.io/api/core/v1"
-_OPTIONS = {
+OPTIONS = {
     "list": (_META, "ListOptions"),
     "create": (_META, "CreateOptions"),
     "update": (_META, "UpdateOptions"),
@@ -36,7 +36,7 @@ Parameters = Mapping[str, Mapping[str, tuple[str, str]]]
 
 def of_release(release: Release) -> Parameters:
     """The parameters of a release. Raises NotUnderstood."""
-    return {name: dict(sorted(_parameters(release, *place))) for name, place in _OPTIONS.items()}
+    return {name: dict(sorted(_parameters(release, *place))) for name, place in OPTIONS.items()}
 
 
 def _parameters(release: Release, import_path: str, struct: str) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -12,8 +12,8 @@ import yaml
 from scripts.upstream.facts.release import Release
 from scripts.upstream.problems import NotUnderstood
 
-_FOLDER = "plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata/"
-_FILES = (
+FOLDER = "plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata/"
+FILES = (
     "cluster-roles",
     "controller-roles",
     "cluster-role-bindings",
@@ -22,7 +22,7 @@ _FILES = (
     "namespace-role-bindings",
 )
 _GROUP = "rbac.authorization.k8s.io"
-_PLURALS = {
+PLURALS = {
     "ClusterRole": "clusterroles",
     "ClusterRoleBinding": "clusterrolebindings",
     "Role": "roles",
@@ -41,14 +41,14 @@ Roles = Mapping[str, Sequence[Row]]
 
 def of_release(release: Release) -> Roles:
     """The roles and bindings of a release, sorted by namespace and name. Raises NotUnderstood."""
-    found: dict[str, dict[tuple[str, str], Row]] = {plural: {} for plural in _PLURALS.values()}
-    for name in _FILES:
-        path = f"{_FOLDER}{name}.yaml"
+    found: dict[str, dict[tuple[str, str], Row]] = {plural: {} for plural in PLURALS.values()}
+    for name in FILES:
+        path = f"{FOLDER}{name}.yaml"
         for item in yaml.safe_load(release.tree.read(path))["items"]:
-            if item.get("kind") not in _PLURALS:
+            if item.get("kind") not in PLURALS:
                 raise NotUnderstood(path, 1, f"no role and no binding: {item.get('kind')}")
             row = _row(path, item)
-            found[_PLURALS[item["kind"]]][row.get("namespace", ""), row["name"]] = row
+            found[PLURALS[item["kind"]]][row.get("namespace", ""), row["name"]] = row
     return {plural: [rows[key] for key in sorted(rows)] for plural, rows in found.items()}
 
 

@@ -7,7 +7,7 @@ from scripts.upstream.problems import NotUnderstood
 
 _CALL = "runtime.NewScheme()"
 _STAGING = "staging/src/"
-_FILES = {
+FILES = {
     "audit": "staging/src/k8s.io/apiserver/pkg/audit/scheme.go",
     "apiextensions": "staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go",
     "apiregistration": "staging/src/k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go",
@@ -20,7 +20,7 @@ _FILES = {
 
 def of_release(release: Release) -> Mapping[str, str]:
     """The file and line of each scheme. Raises NotUnderstood."""
-    return {name: _place(release, path) for name, path in _FILES.items()}
+    return {name: _place(release, path) for name, path in FILES.items()}
 
 
 def _place(release: Release, path: str) -> str:

@@ -156,5 +156,4 @@ DEFINITIONS = Kind(
     history=(before((1, 37), columns=BY_TIME, strategy={"warns_of_sets": False}),),
     errors=error_rows.ERRORS,
     warnings=error_rows.WARNINGS,
-    fields_vary=True,
 )

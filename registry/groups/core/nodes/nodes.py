@@ -287,5 +287,4 @@ NODES = Kind(
     columns=nodes_columns.COLUMNS,
     history=(before((1, 36), columns=nodes_columns.COLUMNS_BEFORE_1_36),),
     errors=_ERRORS,
-    fields_vary=True,
 )

@@ -172,7 +172,6 @@ PODS = Kind(
     field_aliases={"spec.host": "spec.nodeName"},
     triggers=("spec.nodeName",),
     columns=pods_columns.COLUMNS,
-    fields_vary=True,
     gated={**pod_history.gated("spec"), **pod_history.GATED_STATUS},
     errors=pod_history.ERRORS,
 )

@@ -61,7 +61,6 @@ PODTEMPLATES = Kind(
     strategy=PodTemplateStrategy(has_generation=True),
     returns_deleted_object=True,
     columns=_COLUMNS,
-    fields_vary=True,
     gated=pod_history.gated("template.spec"),
     errors=pod_history.ERRORS,
 )

@@ -113,7 +113,6 @@ REPLICATIONCONTROLLERS = Kind(
     scale=Scale(),
     fields={"status.replicas": count("status.replicas")},
     columns=_COLUMNS,
-    fields_vary=True,
     gated=pod_history.gated("spec.template.spec"),
     errors=pod_history.ERRORS,
 )

@@ -228,5 +228,4 @@ PERSISTENTVOLUMECLAIMS = Kind(
     status_strategy=PersistentVolumeClaimStatusStrategy(),
     returns_deleted_object=True,
     columns=volume_columns.PERSISTENT_VOLUME_CLAIMS,
-    fields_vary=True,
 )

@@ -1,0 +1,1 @@
+"""The generator of the tables that are taken from Kubernetes."""
