@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
 from aio_apiserver.apiserver.handlers import reverse_proxy
 from aio_apiserver.apiserver.outgoing import client_spans
-from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
+from aio_apiserver.apiserver.outgoing.relay_client import InvalidAnswerStatus, RelayClient, Unreachable
 from aio_apiserver.apiserver.tls.bundles import NoTrust
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -56,6 +56,8 @@ async def pass_on(
     try:
         async with asyncio.timeout(_DISCOVERY_SECONDS if _is_discovery(context) else None):
             return await _sent(request, context, location, server)
+    except InvalidAnswerStatus:
+        raise
     except StatusError as exc:
         failure = exc
     except TimeoutError:

@@ -44,7 +44,7 @@ async def send(
                 return responses.raw(context, _NOT_PERMITTED, status=502, content_type=responses.TEXT)
             back = responses.headers(context, "")
             del back[hdrs.CONTENT_TYPE]
-            back.extend(forwarded_headers.headers_back(answer.headers))
+            back.extend(backends.forwarding.headers_back(answer.headers))
             if hdrs.LOCATION in back:
                 back[hdrs.LOCATION] = _under(back[hdrs.LOCATION], location, raw_path)
             response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=back)
@@ -72,8 +72,11 @@ def _added(request: web.BaseRequest, location: Location, path: str) -> Sequence[
 
 
 def _under(target: str, location: Location, path: str) -> str:
-    """The target of a redirect as a path of the proxy. A target at another host stays unchanged."""
-    parts = urlsplit(target)
+    """The target of a redirect as a path of the proxy. A target at another host, or that is no URL, stays unchanged."""
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return target
     if parts.netloc and parts.netloc != location.authority:
         return target
     if not parts.netloc and not parts.path.startswith("/"):

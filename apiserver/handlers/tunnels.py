@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, cast
 
-from aiohttp import web
-from multidict import CIMultiDict
+from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.outgoing import forwarded_headers
+from aio_apiserver.apiserver.outgoing.forwarded_headers import Forwarding
 from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, Unreachable
 from aio_apiserver.apiserver.outgoing.upgrades import UpgradeAnswer
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -43,18 +43,30 @@ async def pass_on(
     try:
         async with backends.upgrade(request, location) as answer:
             if answer.status == 101:
-                return await _connect(request, context, answer)
+                return await _connect(request, context, answer, backends.forwarding)
             if answer.status < 400:
                 raise StatusError(f"invalid upgrade response: status code {answer.status}")
             body = await answer.refusal()
-            return web.Response(status=answer.status, headers=_passed_on(answer.headers), body=body)
+            return _refused(context, answer, backends.forwarding, body)
     except (Unreachable, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as exc:
         raise StatusError(f"error dialing backend: {exc}") from exc
 
 
-def _passed_on(headers: CIMultiDict[str]) -> CIMultiDict[str]:
-    dropped = {"connection", "content-length", "transfer-encoding", "upgrade"}
-    return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in dropped)
+def _refused(context: RequestContext, answer: UpgradeAnswer, rule: Forwarding, body: bytes) -> web.Response:
+    """The backend's refusal with the part of its body that came."""
+    headers = rule.headers_back(answer.headers)
+    headers.popall(hdrs.CONTENT_LENGTH, None)
+    headers["Audit-Id"] = context.audit_id
+    return web.Response(status=answer.status, headers=headers, body=body)
+
+
+def _agreed(context: RequestContext, answer: UpgradeAnswer, rule: Forwarding) -> web.StreamResponse:
+    """The backend's agreement."""
+    headers = rule.headers_back(answer.headers)
+    headers[hdrs.CONNECTION] = "Upgrade"
+    headers[hdrs.UPGRADE] = answer.headers.get(hdrs.UPGRADE, "")
+    headers["Audit-Id"] = context.audit_id
+    return web.StreamResponse(status=answer.status, headers=headers)
 
 
 class _Incoming:
@@ -95,11 +107,12 @@ class _Incoming:
         self._transport.resume_reading()
 
 
-async def _connect(request: web.BaseRequest, context: RequestContext, answer: UpgradeAnswer) -> web.StreamResponse:
+async def _connect(
+    request: web.BaseRequest, context: RequestContext, answer: UpgradeAnswer, rule: Forwarding
+) -> web.StreamResponse:
     """Send the backend's response head, and copy until one side ends."""
     reader, writer = answer.streams
-    response = web.StreamResponse(status=101, headers=answer.headers)
-    response.headers.setdefault("Audit-Id", context.audit_id)
+    response = _agreed(context, answer, rule)
     response.force_close()
     transport = request.transport
     if transport is None:

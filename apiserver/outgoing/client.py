@@ -18,7 +18,8 @@ from aiohttp import hdrs
 from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 
-from aio_apiserver.apiserver.outgoing import client_spans, dial_words, webhook_words
+from aio_apiserver.apiserver.outgoing import answer_connections, client_spans, dial_words, webhook_words
+from aio_apiserver.apiserver.outgoing.answer_connections import BoundedConnector
 from aio_apiserver.apiserver.wire import bodies
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -72,7 +73,7 @@ class HTTPSAnswer(Struct, frozen=True):
 def command_session(seconds: float) -> aiohttp.ClientSession:
     """A session for a command that talks to one cluster; it connects within so many seconds, and has no other limit."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=seconds)
-    return aiohttp.ClientSession(timeout=timeout, connector=aiohttp.TCPConnector(limit=0))
+    return answer_connections.session(BoundedConnector(), timeout=timeout)
 
 
 class HTTPSClient:
@@ -137,8 +138,8 @@ class HTTPSClient:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, resolver=self._resolver, use_dns_cache=False),
+            self._session = answer_connections.session(
+                BoundedConnector(resolver=self._resolver, use_dns_cache=False),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(),
                 trace_configs=[_noting_kept_connections()],

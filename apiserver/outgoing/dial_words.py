@@ -36,6 +36,10 @@ def of_call(exc: BaseException) -> str:
             return _unconnected(f"{exc.host}:{exc.port}", exc.errno, (exc.strerror or "failed").lower())
         case aiohttp.ServerDisconnectedError():
             return "EOF"
+        case aiohttp.ClientPayloadError():
+            return "unexpected EOF"
+        case aiohttp.ClientResponseError():
+            return _of_answer(exc)
         case aiohttp.InvalidURL():
             return f"invalid URL {quote(str(exc))}"
         case OSError() if exc.errno in _NETWORK:
@@ -49,6 +53,8 @@ def of_relay(exc: BaseException, location: Location) -> str:
     """Why a request did not reach a kubelet, a pod, a service or an aggregated server."""
     if isinstance(exc, aiohttp.ClientConnectorCertificateError):
         return f"{_TLS}{exc.certificate_error}"
+    if isinstance(exc, aiohttp.ClientResponseError):
+        return _of_answer(exc)
     cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
     match cause:
         case ssl.SSLCertVerificationError():
@@ -65,6 +71,13 @@ def of_relay(exc: BaseException, location: Location) -> str:
 def is_reset(exc: BaseException) -> bool:
     """Whether the other side broke the connection off. The next try may succeed."""
     return isinstance(exc, OSError) and exc.errno == errno.ECONNRESET
+
+
+def _of_answer(exc: aiohttp.ClientResponseError) -> str:
+    """Why an answer could not be read. Of a limit, answer_parser.py has the words; they have no status."""
+    if exc.message and not exc.status:
+        return exc.message
+    return "net/http: HTTP/1.x transport connection broken: malformed HTTP response"
 
 
 def _unknown(host: str) -> str:

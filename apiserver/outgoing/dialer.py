@@ -16,7 +16,8 @@ from msgspec import Struct
 from multidict import CIMultiDict
 from yarl import URL
 
-from aio_apiserver.apiserver.outgoing import guarded
+from aio_apiserver.apiserver.outgoing import answer_connections, guarded
+from aio_apiserver.apiserver.outgoing.answer_connections import FLUSH_SECONDS, BoundedConnector
 from aio_apiserver.apiserver.outgoing.guarded import GuardedResolver, Lookup
 from aio_apiserver.registry.base.locations import Location
 
@@ -77,8 +78,8 @@ class Dialer:
 
     def _session(self, *, is_guarded: bool) -> aiohttp.ClientSession:
         if is_guarded not in self._sessions:
-            self._sessions[is_guarded] = aiohttp.ClientSession(
-                connector=self._guarded() if is_guarded else aiohttp.TCPConnector(limit=0),
+            self._sessions[is_guarded] = answer_connections.session(
+                self._guarded() if is_guarded else BoundedConnector(),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._seconds),
@@ -86,10 +87,14 @@ class Dialer:
             )
         return self._sessions[is_guarded]
 
-    def _guarded(self) -> aiohttp.TCPConnector:
-        return aiohttp.TCPConnector(
-            limit=0, resolver=self._resolver, use_dns_cache=False, socket_factory=guarded.guarded_socket
-        )
+    def _guarded(self) -> BoundedConnector:
+        return BoundedConnector(resolver=self._resolver, use_dns_cache=False, socket_factory=guarded.guarded_socket)
+
+
+def close(streams: Streams) -> None:
+    """Close an opened connection. A server that does not read the rest of what it was sent has a few seconds for it."""
+    streams[1].close()
+    asyncio.get_running_loop().call_later(FLUSH_SECONDS, streams[1].transport.abort)
 
 
 async def _first(hosts: Sequence[str], location: Location, peer: Peer) -> Streams:

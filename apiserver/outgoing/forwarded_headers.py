@@ -1,4 +1,5 @@
-"""Forwarded headers: decides which request headers go on to kubelets, pods, services and aggregated servers.
+"""Forwarded headers: decides which request headers go on to kubelets, pods, services and aggregated servers, and which
+headers of their answers come back to the client.
 
 Pure. Each header has a class, and each kind of relay forwards some classes:
 
@@ -15,8 +16,22 @@ Pure. Each header has a class, and each kind of relay forwards some classes:
     APPLICATION  every other end-to-end header           no      yes    yes      programs behind a proxy define headers
                                                                                  of their own, cookies among them
 
-A stream leads to a kubelet, which needs no application headers. Must hold: a class that a relay does not list is not
-forwarded. The value of Connection is ours. Headers that this server adds replace those of the client.
+A stream leads to a kubelet, which needs no application headers. Headers of answers have classes, too:
+
+    class        headers of answers                      console  without  reason
+    CONNECTION   RFC 9110 7.6.1, and what Connection     no       no       they are about this one connection
+                 names
+    OWN          Audit-Id                                no       no       this server has set it
+    ORIGIN       Clear-Site-Data, HSTS, Alt-Svc, ...     no       no       they change how browsers treat all pages of
+                                                                           this server, or of its host
+    SESSION      Set-Cookie, WWW-Authenticate            no       yes      they change what browsers send to the console
+    APPLICATION  every other header                      yes      yes
+
+A server with the console adds a Content-Security-Policy to relayed answers: a page of a backend gets an origin of its
+own. Otherwise its scripts could use the session of the user.
+
+Must hold: a class that a relay does not list is not forwarded. The value of Connection is ours. Headers that this
+server adds replace those of the client.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +40,7 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import hdrs, web
 from msgspec import Struct
-from multidict import CIMultiDict, CIMultiDictProxy
+from multidict import CIMultiDict, MultiMapping
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.wire import websockets
@@ -98,15 +113,58 @@ _CLASSES: Mapping[str, HeaderClass] = {
 """A header without an entry is an APPLICATION header, unless it has a prefix of credentials."""
 
 
+class AnswerHeaderClass(Enum):
+    """The class of a header of an answer."""
+
+    CONNECTION = auto()
+    OWN = auto()
+    ORIGIN = auto()
+    SESSION = auto()
+
+
+_ANSWER_CLASSES: Mapping[str, AnswerHeaderClass] = {
+    **dict.fromkeys(_OF_CONNECTIONS, AnswerHeaderClass.CONNECTION),
+    "audit-id": AnswerHeaderClass.OWN,
+    **dict.fromkeys(("set-cookie", "set-cookie2", "www-authenticate"), AnswerHeaderClass.SESSION),
+    **dict.fromkeys(
+        (
+            "accept-ch",
+            "alt-svc",
+            "clear-site-data",
+            "critical-ch",
+            "expect-ct",
+            "nel",
+            "origin-agent-cluster",
+            "origin-trial",
+            "public-key-pins",
+            "public-key-pins-report-only",
+            "report-to",
+            "reporting-endpoints",
+            "service-worker-allowed",
+            "speculation-rules",
+            "strict-transport-security",
+            "use-as-dictionary",
+        ),
+        AnswerHeaderClass.ORIGIN,
+    ),
+}
+"""A header of an answer without an entry is an application header."""
+_STAYS = frozenset({AnswerHeaderClass.CONNECTION, AnswerHeaderClass.OWN, AnswerHeaderClass.ORIGIN})
+_STAYS_BESIDE_CONSOLE = _STAYS | {AnswerHeaderClass.SESSION}
+_POLICY = "Content-Security-Policy"
+_OWN_ORIGIN = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts"
+
+
 class Forwarding(Struct, frozen=True):
     """The rule of one server.
 
     fronting: the headers of the front proxy in the flags, in lower case; fronting_prefixes: the prefixes of its extra
-    headers.
+    headers. has_console: whether pages of backends would share their origin with the console.
     """
 
     fronting: frozenset[str] = frozenset()
     fronting_prefixes: tuple[str, ...] = ()
+    has_console: bool = False
 
     def headers_of(
         self, request: web.BaseRequest, relay: Relay, *, added: Sequence[tuple[str, str]] = ()
@@ -127,6 +185,18 @@ class Forwarding(Struct, frozen=True):
         _set(headers, _FORWARDED_FOR, ", ".join(filter(None, (headers.get(_FORWARDED_FOR), request.remote or ""))))
         return _replaced(headers, added)
 
+    def headers_back(self, headers: MultiMapping[str]) -> CIMultiDict[str]:
+        """The headers of a backend's answer for the client."""
+        staying, named = _STAYS_BESIDE_CONSOLE if self.has_console else _STAYS, _named(headers)
+        back = CIMultiDict(
+            (name, value)
+            for name, value in headers.items()
+            if _ANSWER_CLASSES.get(name.lower()) not in staying and name.lower() not in named
+        )
+        if self.has_console:
+            back.add(_POLICY, _OWN_ORIGIN)
+        return back
+
     def _class_of(self, name: str, named: frozenset[str]) -> HeaderClass:
         if name.startswith(_CREDENTIALS) or name in self.fronting or name.startswith(self.fronting_prefixes):
             return HeaderClass.CREDENTIAL
@@ -143,7 +213,7 @@ def of(settings: Settings) -> Forwarding:
         *settings.requestheader_group_headers,
     )
     prefixes = tuple(map(str.lower, filter(None, settings.requestheader_extra_headers_prefix)))
-    return Forwarding(frozenset(map(str.lower, names)), prefixes)
+    return Forwarding(frozenset(map(str.lower, names)), prefixes, has_console=settings.has_console)
 
 
 def url_of(location: Location, query: str) -> str:
@@ -154,18 +224,12 @@ def url_of(location: Location, query: str) -> str:
     return f"{location.scheme}://{location.authority}{path}" + (f"?{query}" if query else "")
 
 
-def headers_back(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
-    """The headers of the backend's response for the client."""
-    dropped = _OF_CONNECTIONS | _named(headers)
-    return CIMultiDict((name, value) for name, value in headers.items() if name.lower() not in dropped)
-
-
 def is_upgrade(request: web.BaseRequest) -> bool:
     """Whether the request asks for another protocol."""
     return any("upgrade" in value.lower() for value in request.headers.getall(hdrs.CONNECTION, ()))
 
 
-def _named(headers: CIMultiDictProxy[str]) -> frozenset[str]:
+def _named(headers: MultiMapping[str]) -> frozenset[str]:
     """The headers that a Connection header names."""
     values = headers.getall(hdrs.CONNECTION, ())
     return frozenset(word.strip().lower() for value in values for word in value.split(","))

@@ -8,17 +8,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import aiohttp
-from aiohttp import web
+from aiohttp import hdrs, web
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from aio_apiserver.apiserver.outgoing import dial_words, upgrades
+from aio_apiserver.apiserver.outgoing import dial_words, dialer, upgrades
 from aio_apiserver.apiserver.outgoing.dialer import UNREACHABLE, Dialer, Peer, Streams
 from aio_apiserver.apiserver.outgoing.forwarded_headers import Forwarding
 from aio_apiserver.apiserver.outgoing.guarded import NotAllowed
 from aio_apiserver.apiserver.outgoing.upgrades import UpgradeAnswer
-from aio_apiserver.registry.base.errors import BadRequest
+from aio_apiserver.registry.base.errors import BadRequest, StatusError
+from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Location
 
+_SWITCHING = 101
+_STATUSES = range(100, 1000)
 _CLOSED = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError)
 
 
@@ -28,6 +31,15 @@ class Unreachable(Exception):
 
 class CutOff(Unreachable):
     """The connection ended before the answer did."""
+
+
+class InvalidAnswerStatus(StatusError):
+    """The status of a backend's answer is none that a client could get."""
+
+    code = 502
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"the backend answered with {status:03}, which is no status of HTTP")
 
 
 class RelayedAnswer:
@@ -64,6 +76,12 @@ class RelayedAnswer:
             raise CutOff("unexpected EOF") from exc
 
 
+def check_status(status: int) -> None:
+    """Raises InvalidAnswerStatus for a status that kube-apiserver cannot send either."""
+    if status not in _STATUSES:
+        raise InvalidAnswerStatus(status)
+
+
 class RelayClient:
     """Forwards requests. `peer_of` says how the server at a location proves its name."""
 
@@ -82,7 +100,7 @@ class RelayClient:
         headers: CIMultiDict[str],
         body: AsyncIterator[bytes] | None = None,
     ) -> AsyncIterator[RelayedAnswer]:
-        """The answer to a request at a location. Raises Unreachable, BadRequest."""
+        """The answer to a request at a location. Raises Unreachable, BadRequest, InvalidAnswerStatus."""
         peer = self._peer_of(location)
         try:
             answering = await self._dialer.request(location, peer, method, url, headers=headers, body=body)
@@ -93,6 +111,10 @@ class RelayClient:
                 raise BadRequest("address not allowed") from exc
             raise Unreachable(dial_words.of_relay(exc, location)) from exc
         async with answering as response:
+            if response.status == _SWITCHING:
+                protocol = quote(response.headers.get(hdrs.UPGRADE, ""))
+                raise Unreachable(f'backend tried to switch protocol {protocol} when "" was requested')
+            check_status(response.status)
             yield RelayedAnswer(response)
 
     async def open(self, location: Location) -> Streams:
@@ -106,11 +128,14 @@ class RelayClient:
     async def upgrade(self, request: web.BaseRequest, location: Location) -> AsyncIterator[UpgradeAnswer]:
         """The answer to a client's upgrade, from a connection that is closed at the end of the block.
 
-        Raises Unreachable, StatusError; OSError, IncompleteReadError, LimitOverrunError when the backend breaks it off.
+        Raises Unreachable, BadRequest, InvalidAnswerStatus; OSError, IncompleteReadError, LimitOverrunError when the
+        backend breaks it off or sends no HTTP.
         """
         streams = await self.open(location)
         try:
             streams[1].write(upgrades.head(request, location, self.forwarding))
-            yield await upgrades.read_answer(streams)
+            answer = await upgrades.read_answer(streams)
+            check_status(answer.status)
+            yield answer
         finally:
-            streams[1].close()
+            dialer.close(streams)

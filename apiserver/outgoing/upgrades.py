@@ -4,22 +4,26 @@
     HTTP/1.1 101 Switching Protocols                     read_answer()
 
 It opens and closes no connection. Must hold: the headers that leave the process are those of forwarded_headers.py.
-No value of a header begins another header.
+No value of a header begins another header, in the request and in the answer. The head of an answer has a limit of
+bytes and of time.
 """
 
 import asyncio
 
 from aiohttp import hdrs, web
+from aiohttp.base_protocol import BaseProtocol
+from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_parser import HttpResponseParser
 from msgspec import Struct
 from multidict import CIMultiDict
 
 from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.dialer import Streams
 from aio_apiserver.apiserver.outgoing.forwarded_headers import Forwarding, Relay
-from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.locations import Location, Passage
 
-_MOST_OF_HEAD = 64 * 1024
+_HEAD_SECONDS = 60.0
+_LINE_LIMIT = 64 * 1024
 _LARGEST_REFUSAL = 1024 * 1024
 _REFUSAL_SECONDS = 10
 _IN_ONE_LINE = str.maketrans("\r\n", "  ")
@@ -58,13 +62,34 @@ def head(request: web.BaseRequest, location: Location, rule: Forwarding) -> byte
     return "\r\n".join([*lines, "", ""]).encode(errors="surrogateescape")
 
 
+class MalformedAnswer(OSError):
+    """The answer is not HTTP."""
+
+    def __init__(self) -> None:
+        super().__init__("malformed HTTP response")
+
+
 async def read_answer(streams: Streams) -> UpgradeAnswer:
-    """The head of the backend's answer. Raises StatusError when it is not HTTP."""
-    text = (await streams[0].readuntil(b"\r\n\r\n"))[:_MOST_OF_HEAD].decode("latin-1")
-    first, *lines = text.split("\r\n")
-    words = first.split(" ", 2)
-    if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdigit():
-        raise StatusError("malformed HTTP response")
-    pairs = (line.partition(":") for line in lines if ":" in line)
-    headers = CIMultiDict((name.strip(), value.strip()) for name, _, value in pairs)
-    return UpgradeAnswer(int(words[1]), headers, streams)
+    """The head of the backend's answer. Raises OSError, IncompleteReadError, LimitOverrunError."""
+    try:
+        async with asyncio.timeout(_HEAD_SECONDS):
+            text = await streams[0].readuntil(b"\r\n\r\n")
+    except TimeoutError as exc:
+        raise OSError("net/http: timeout awaiting response headers") from exc
+    loop = asyncio.get_running_loop()
+    parser = HttpResponseParser(
+        BaseProtocol(loop),
+        loop,
+        0,
+        max_line_size=_LINE_LIMIT,
+        max_field_size=_LINE_LIMIT,
+        response_with_body=False,
+    )
+    try:
+        messages, _, _ = parser.feed_data(text)
+    except HttpProcessingError as exc:
+        raise MalformedAnswer from exc
+    if len(messages) != 1:
+        raise MalformedAnswer
+    message = messages[0][0]
+    return UpgradeAnswer(message.code, CIMultiDict(message.headers), streams)

@@ -13,9 +13,9 @@ _BYTES = 64 * 1024
 """A quarter of what the event loop reads from a socket at once. The rest stays encrypted in a paused connection."""
 
 
-def new_buffer() -> "memoryview[int]":
-    """The buffer of one listener."""
-    return memoryview(bytearray(_BYTES))
+def new_buffer(size: int = _BYTES) -> "memoryview[int]":
+    """The buffer of one listener, or of one client. A connection reads at most its size in one turn of the loop."""
+    return memoryview(bytearray(size))
 
 
 class SharedBufferReceiver(asyncio.BufferedProtocol):

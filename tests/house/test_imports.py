@@ -60,7 +60,7 @@ def test_the_client_of_aiohttp_is_known_where_connections_begin() -> None:
 @pytest.mark.parametrize(
     ("name", "owners"),
     [
-        ("ClientSession", {"apiserver.outgoing.client", "apiserver.outgoing.dialer"}),
+        ("ClientSession", {"apiserver.outgoing.answer_connections"}),
         ("open_connection", {"apiserver.outgoing.dialer"}),
         ("SSLContext", {"apiserver.tls", "testing", _ETCD}),
         ("create_default_context", {"apiserver.tls", "testing"}),
