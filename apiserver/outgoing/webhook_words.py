@@ -14,6 +14,7 @@ HIDDEN = "***"
 """Takes the place of a secret in messages."""
 
 _LONGEST_TEXT = 2048
+_LONGEST_STATUS = 64 * 1024
 _STATUSES: Mapping[int, str] = {
     400: "the server rejected our request for an unknown reason",
     401: "the server has asked for the client to provide credentials",
@@ -59,7 +60,9 @@ def may_pass(status: int, retry_after: int, body: bytes) -> bool:
 
 
 def _failure(body: bytes) -> Mapping[str, Any]:
-    """The Status of a failed response; empty when the body is not one."""
+    """The Status of a failed response; empty when the body is not one, or a very long one."""
+    if len(body) > _LONGEST_STATUS:
+        return {}
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -72,7 +72,7 @@ class WebhookClient:
         if target.is_service:
             await target.check(self._address_of)
         request = HTTPSRequest(target.url, trust, orjson.dumps(body), target.headers(credential))
-        return webhook_answers.read(await self._counted(target, request, seconds))
+        return await webhook_answers.read(await self._counted(target, request, seconds), target.host)
 
     def read(self, path: Path) -> FileWebhook:
         """The webhook of a kubeconfig file. Raises OSError, ValueError."""
@@ -88,7 +88,7 @@ class WebhookClient:
         async def ask(review: Object) -> Object:
             async def ask_once() -> Object:
                 with _timed(counted, self._clock):
-                    return webhook_answers.read(await self._sent(webhook, review))
+                    return await webhook_answers.read(await self._sent(webhook, review), webhook.url)
 
             return await self._tried(ask_once, first_pause, lambda failure: failure.may_pass)
 

@@ -6,11 +6,13 @@ every 10 seconds at most. A token is verified before its claims are used.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
 from msgspec import Struct, field
 
+from aio_apiserver.base import worker_thread
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
@@ -26,6 +28,9 @@ Claims = Mapping[str, Any]
 ALGORITHMS = ("RS256",)
 """The default of --oidc-signing-algs."""
 _PAUSE_SECONDS = 10.0
+_MOST_KEYS = 1_000
+_LONGEST_KEY = 16 * 1024
+"""An RSA key of 16,384 bits, the longest that OpenSSL verifies with, takes 3 KB; its certificates may be there too."""
 _CONFIGURATION = "/.well-known/openid-configuration"
 
 
@@ -87,20 +92,30 @@ class IssuerKeys:
         return [self._keys[key_id]] if key_id in self._keys else []
 
     async def _fetched(self) -> Mapping[str, Any]:
-        import jwt
-
         where = self._issuer.discovery_url or f"{self._issuer.url.rstrip('/')}{_CONFIGURATION}"
         document = _object(await self._fetch(where))
         if document.get("issuer") != self._issuer.url:
             raise ValueError(f"issuer did not match: expected {quote(self._issuer.url)}")
         listed = _object(await self._fetch(str(document.get("jwks_uri", "")))).get("keys")
-        keys: dict[str, Any] = {}
-        for number, one in enumerate(listed if isinstance(listed, list) else ()):
-            try:
-                keys[str(one.get("kid") or number)] = jwt.PyJWK.from_dict(one).key
-            except (jwt.PyJWTError, AttributeError):
-                continue  # no supported key type
-        return keys
+        if not isinstance(listed, list):
+            return {}
+        if len(listed) > _MOST_KEYS:
+            raise ValueError(f"the issuer has more than {_MOST_KEYS} keys")
+        return await worker_thread.run(partial(_keys_of, listed), self._issuer.url)
+
+
+def _keys_of(listed: Sequence[Any]) -> Mapping[str, Any]:
+    """The keys of a key set, by their IDs."""
+    import jwt
+
+    keys: dict[str, Any] = {}
+    for number, key in enumerate(listed):
+        try:
+            if len(orjson.dumps(key)) <= _LONGEST_KEY:
+                keys[str(key.get("kid") or number)] = jwt.PyJWK.from_dict(key).key
+        except (jwt.PyJWTError, AttributeError):
+            continue  # no supported key type
+    return keys
 
 
 def _object(data: bytes) -> Mapping[str, Any]:
