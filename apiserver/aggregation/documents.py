@@ -1,6 +1,7 @@
 """Documents: reads the discovery and OpenAPI documents of aggregated servers.
 
-Pure. Must hold: a document that cannot be read raises UnreadableDocument, whatever is wrong with it.
+Pure. Must hold: a document that cannot be read raises UnreadableDocument, whatever is wrong with it. A document has
+at most as many maps and lists as the body of a client.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ import orjson
 
 from aio_apiserver.apiserver.endpoints.remote_versions import Document
 from aio_apiserver.registry.machinery.openapi import swagger_merge
-from aio_apiserver.registry.machinery.schema import builtin
+from aio_apiserver.registry.machinery.schema import builtin, depth
 from aio_apiserver.registry.machinery.serializers import protobuf
 from aio_apiserver.registry.machinery.serializers.protobuf import swagger
 
@@ -34,7 +35,7 @@ def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
     try:
         return {
             (group.get("metadata", {}).get("name", ""), one["version"]): _checked(_version(one))
-            for group in orjson.loads(body).get("items") or ()
+            for group in _loaded(body).get("items") or ()
             for one in group.get("versions") or ()
         }
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
@@ -44,7 +45,7 @@ def versions_of_list(body: bytes) -> Mapping[tuple[str, str], Document]:
 def version_of_resources(body: bytes, version: str) -> Document:
     """The entry of a version, made from its APIResourceList. Raises UnreadableDocument."""
     try:
-        listed = orjson.loads(body).get("resources") or ()
+        listed = _loaded(body).get("resources") or ()
         return _checked({"version": version, "resources": list(_resources(listed))})
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise UnreadableDocument(str(exc)) from exc
@@ -56,7 +57,7 @@ def openapi2(body: bytes, root: str) -> Document:
     A document that cannot be merged and written as JSON and protobuf is unreadable, too.
     """
     try:
-        document = orjson.loads(body)
+        document = _loaded(body)
         paths = {path: item for path, item in document["paths"].items() if f"{path}/".startswith(f"{root}/")}
         found = {"paths": paths, "definitions": document.get("definitions") or {}}
         merged = swagger_merge.merged({"paths": {}, "definitions": {}}, found)
@@ -70,10 +71,16 @@ def openapi2(body: bytes, root: str) -> Document:
 def openapi3_address(body: bytes, path: str) -> str:
     """The address of the OpenAPI version 3 document of a path; empty without one. Raises UnreadableDocument."""
     try:
-        found = (orjson.loads(body).get("paths") or {}).get(path) or {}
+        found = (_loaded(body).get("paths") or {}).get(path) or {}
         return str(found.get("serverRelativeURL", ""))
     except (ValueError, TypeError, AttributeError) as exc:
         raise UnreadableDocument(str(exc)) from exc
+
+
+def _loaded(body: bytes) -> Any:
+    if body.count(b"{") + body.count(b"[") > depth.MOST_VALUES:
+        raise ValueError(f"it has more than {depth.MOST_VALUES} maps and lists")
+    return orjson.loads(body)
 
 
 def _checked(version: Document) -> Document:

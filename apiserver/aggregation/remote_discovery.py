@@ -8,17 +8,17 @@ ignored.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import TypeVar
 
 from aio_apiserver.apiserver.aggregation import documents
 from aio_apiserver.apiserver.aggregation.documents import UnreadableDocument
-from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers
+from aio_apiserver.apiserver.aggregation.remote_servers import RemoteServers, ServerDocument
 from aio_apiserver.apiserver.endpoints.remote_versions import Document, RemoteVersion, RemoteVersions
 from aio_apiserver.apiserver.outgoing.relay_client import Unreachable
 from aio_apiserver.base import worker_thread
 from aio_apiserver.base.clock import Clock
-from aio_apiserver.base.worker_thread import STORE
 from aio_apiserver.registry.groups.apiregistration.registrations import Registration, Registrations
 
 logger = logging.getLogger(__name__)
@@ -27,6 +27,7 @@ _INTERVAL = 60.0
 _OK = 200
 _FIRST_PAUSE = 0.5
 _OPENAPI_SECONDS = 60.0
+_LARGE_AT_ONCE = 4
 _JSON = {"Accept": "application/json"}
 _AGGREGATED = {
     "Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
@@ -34,6 +35,7 @@ _AGGREGATED = {
 }
 
 Service = tuple[str, str, int]
+T = TypeVar("T")
 
 
 class Explorer:
@@ -47,6 +49,8 @@ class Explorer:
         self._known = known
         self._patience = patience
         self._changed = asyncio.Event()
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
+        """Limits the memory for OpenAPI documents that have not been read yet."""
 
     def look_again(self) -> None:
         """Explore again: an APIService has changed."""
@@ -107,7 +111,7 @@ class Explorer:
         try:
             answer = await self._servers.request(available[0], "/apis", headers=_AGGREGATED)
             if answer.status == _OK and documents.is_aggregated(answer.headers.get("Content-Type", "")):
-                entries = documents.versions_of_list(answer.body)
+                entries = await _read(partial(documents.versions_of_list, answer.body), answer, available[0])
                 return {
                     (one.group, one.version): entries.get((one.group, one.version), {"version": one.version})
                     for one in available
@@ -121,16 +125,19 @@ class Explorer:
     async def _plain(self, one: Registration) -> Document | None:
         """The entry of a version from a server without aggregated discovery."""
         answer = await self._servers.request(one, one.root, headers=_JSON)
-        return documents.version_of_resources(answer.body, one.version) if answer.status == _OK else None
+        if answer.status != _OK:
+            return None
+        return await _read(partial(documents.version_of_resources, answer.body, one.version), answer, one)
 
     async def _openapi2(self, one: Registration) -> Document | None:
         if not one.is_available:
             return self._known.openapi2.get((one.group, one.version))
         try:
-            answer = await self._servers.request(one, "/openapi/v2", headers=_JSON, seconds=_OPENAPI_SECONDS)
-            if answer.status != _OK:
-                return None
-            return await worker_thread.run(partial(documents.openapi2, answer.body, one.root), STORE)
+            async with self._large:
+                answer = await self._servers.request(one, "/openapi/v2", headers=_JSON, seconds=_OPENAPI_SECONDS)
+                if answer.status != _OK:
+                    return None
+                return await _read(partial(documents.openapi2, answer.body, one.root), answer, one)
         except (Unreachable, UnreadableDocument) as exc:
             logger.info("no OpenAPI of %s: %s", one.name, exc)
             return None
@@ -140,8 +147,11 @@ class Explorer:
         if not one.is_available:
             return self._known.openapi3.get(path, "")
         try:
-            answer = await self._servers.request(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
-            return documents.openapi3_address(answer.body, path) if answer.status == _OK else ""
+            async with self._large:
+                answer = await self._servers.request(one, "/openapi/v3", headers=_JSON, seconds=_OPENAPI_SECONDS)
+                if answer.status != _OK:
+                    return ""
+                return await _read(partial(documents.openapi3_address, answer.body, path), answer, one)
         except (Unreachable, UnreadableDocument):
             return ""
 
@@ -155,6 +165,11 @@ class Explorer:
                 one.cancel()
             await asyncio.gather(waiting, sleeping, return_exceptions=True)
         return self._changed.is_set()
+
+
+async def _read(read: Callable[[], T], answer: ServerDocument, one: Registration) -> T:
+    """What a document says. A long one is read in the worker thread, where each server has its share."""
+    return await worker_thread.run_sized(read, len(answer.body), f"server {one.host}")
 
 
 def _by_service(registrations: Iterable[Registration]) -> Iterable[list[Registration]]:

@@ -6,7 +6,8 @@ The server sees the newest certificate of --proxy-client-cert-file.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from aiohttp import hdrs
@@ -16,7 +17,12 @@ from aio_apiserver.apiserver.aggregation.proxy_certificate import ProxyCertifica
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.outgoing import forwarded_headers
 from aio_apiserver.apiserver.outgoing.dialer import Dialer, Peer
-from aio_apiserver.apiserver.outgoing.relay_client import RelayClient, RelayedAnswer, Unreachable
+from aio_apiserver.apiserver.outgoing.relay_client import (
+    InvalidAnswerStatus,
+    RelayClient,
+    RelayedAnswer,
+    Unreachable,
+)
 from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.locations import Location, Passage
@@ -26,13 +32,14 @@ from aio_apiserver.registry.groups.apiregistration.service_resolver import Resol
 _DISCOVERY_SECONDS = 5.0
 _CONNECT_SECONDS = 30.0
 _MORE_TRIES = 4
-_MOST_BYTES = 64 * 1024 * 1024
+_MOST_BYTES = 8 * 1024 * 1024
+"""The OpenAPI document of kube-apiserver has 4.5 MB."""
 _WELL = range(200, 300)
 AGGREGATOR = (("X-Remote-User", "system:kube-aggregator"), ("X-Remote-Group", "system:masters"))
 """The user of requests that this server makes itself."""
 
 
-class Document(NamedTuple):
+class ServerDocument(NamedTuple):
     """A response that was read whole."""
 
     status: int
@@ -93,18 +100,26 @@ class RemoteServers:
         method: str = hdrs.METH_GET,
         user: Sequence[tuple[str, str]] = AGGREGATOR,
         seconds: float = _DISCOVERY_SECONDS,
-    ) -> Document:
+    ) -> ServerDocument:
         """The answer of a server, for the user that some headers name. Raises Unreachable."""
+        sent_headers = CIMultiDict([*user, *headers.items()])
+        async with self._answered(registration, path, method, sent_headers, seconds) as answer:
+            return ServerDocument(answer.status, dict(answer.headers), await _read(answer))
+
+    @asynccontextmanager
+    async def _answered(
+        self, registration: Registration, path: str, method: str, headers: CIMultiDict[str], seconds: float
+    ) -> AsyncIterator[RelayedAnswer]:
+        """An answer whose body is still to be read, within the time limit. Raises Unreachable."""
         try:
             async with asyncio.timeout(seconds):
                 location = await self.location(registration, path)
                 url = f"https://{location.authority}{path}"
-                sent_headers = CIMultiDict([*user, *headers.items()])
-                async with self.of(registration).request(location, method, url, headers=sent_headers) as answer:
-                    return Document(answer.status, dict(answer.headers), await _read(answer))
+                async with self.of(registration).request(location, method, url, headers=headers) as answer:
+                    yield answer
         except TimeoutError as exc:
             raise Unreachable("context deadline exceeded") from exc
-        except (Unresolved, bundles.NoTrust) as exc:
+        except (InvalidAnswerStatus, Unresolved, bundles.NoTrust) as exc:
             raise Unreachable(str(exc)) from exc
 
     async def _failure(self, registration: Registration) -> str:
@@ -114,12 +129,13 @@ class RemoteServers:
         except Unresolved as exc:
             return str(exc)
         url = f"https://{location.authority}{path}"
+        user = CIMultiDict(AGGREGATOR)
         try:
-            answer = await self.request(registration, path, headers={})
+            async with self._answered(registration, path, hdrs.METH_GET, user, _DISCOVERY_SECONDS) as answer:
+                if answer.status not in _WELL:
+                    return f"failing or missing response from {url}: bad status from {url}: {answer.status}"
         except Unreachable as exc:
             return f"failing or missing response from {url}: Get {quote(url)}: {exc}"
-        if answer.status not in _WELL:
-            return f"failing or missing response from {url}: bad status from {url}: {answer.status}"
         return ""
 
 
