@@ -2,7 +2,7 @@
 
 Webhooks and APIServices have a `caBundle`, files and flags have PEM. Must hold: a bundle replaces the authorities of
 this machine; without a bundle these count. A certificate in a bundle may be the server's own, and need not meet all
-rules for CA certificates.
+rules for CA certificates. A server cannot begin a second handshake.
 """
 
 import base64
@@ -10,6 +10,8 @@ import binascii
 import ssl
 import tempfile
 from functools import lru_cache
+
+from aio_apiserver.apiserver.tls.advancing_tls import AdvancingTLS
 
 _MOST_CONTEXTS = 320
 
@@ -21,6 +23,7 @@ class NoTrust(Exception):
 def trusting(authorities: str) -> ssl.SSLContext:
     """A context that trusts certificates in PEM, or the machine's authorities for an empty text. Raises OSError."""
     context = ssl.create_default_context(cadata=authorities or None)
+    _limit(context)
     context.verify_flags = context.verify_flags & ~ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN
     return context
 
@@ -41,7 +44,14 @@ def unverified() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
+    _limit(context)
     return context
+
+
+def _limit(context: ssl.SSLContext) -> None:
+    """End connections of servers that send messages of TLS without end, or want a second handshake."""
+    context.sslobject_class = AdvancingTLS
+    context.options |= ssl.OP_NO_RENEGOTIATION
 
 
 @lru_cache(maxsize=_MOST_CONTEXTS)

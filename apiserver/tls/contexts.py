@@ -2,7 +2,7 @@
 
 Must hold: a client without a certificate can connect, because it may have a token. A client certificate needs a
 signature of the server's own CA, --client-ca-file or --requestheader-client-ca-file. Each request checks whether the
-certificate is valid now (client_certificates.py). ALPN offers HTTP/1.1.
+certificate is valid now (client_certificates.py). ALPN offers HTTP/1.1. A client cannot begin a second handshake.
 """
 
 import socket
@@ -15,6 +15,7 @@ from typing import Any
 
 from aio_apiserver.apiserver.config.flags.tls_names import CIPHERS, TLS_VERSIONS
 from aio_apiserver.apiserver.config.settings import Settings
+from aio_apiserver.apiserver.tls.advancing_tls import AdvancingTLS
 from aio_apiserver.apiserver.tls.certificates import Pki
 
 _CLUSTER_NAMES = (
@@ -47,13 +48,12 @@ class ServingTLS:
         handshake.context = self._newest
 
 
-class _Handshake(ssl.SSLObject):
+class _Handshake(AdvancingTLS):
     """Sends the client an alert when its certificate is refused. Event loops would close the connection without one.
 
-    An event loop reads and writes with the functions of the interpreter, without those that Python puts around them.
+    An event loop writes with the functions of the interpreter, without those that Python puts around them.
     """
 
-    read: Any = property(attrgetter("_sslobj.read"))
     write: Any = property(attrgetter("_sslobj.write"))
     pending: Any = property(attrgetter("_sslobj.pending"))
 
@@ -72,6 +72,7 @@ class _Handshake(ssl.SSLObject):
 def _context(settings: Settings, pki: Pki) -> ssl.SSLContext:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.sslobject_class = _Handshake
+    tls.options |= ssl.OP_NO_RENEGOTIATION
     tls.minimum_version = ssl.TLSVersion[TLS_VERSIONS[settings.tls_min_version]]
     tls.set_alpn_protocols(["http/1.1"])
     _limit_ciphers(tls, settings.tls_cipher_suites)
