@@ -9,7 +9,8 @@ store and for connections to other servers.
 import resource
 from collections.abc import Mapping
 
-_RESERVED_FILES = 512
+_RESERVED_FILES = 1024
+"""For clients whose handshake has not ended, for the store, and for connections to other servers."""
 
 
 class ConnectionLimits:

@@ -1,6 +1,7 @@
 """Wires: raw connections of an attacker, which need not read the responses of the server."""
 
 import asyncio
+import contextlib
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
@@ -82,6 +83,15 @@ class Target:
             transport.set_read_buffer_limits(high=_SMALLEST)  # type: ignore[attr-defined]
         transport.write(sent)
         return wire
+
+
+def first_hello() -> bytes:
+    """The first message of a TLS client."""
+    outgoing = ssl.MemoryBIO()
+    client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
+    with contextlib.suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
 
 
 async def many(count: int, make: Callable[[int], Awaitable[Wire]]) -> list[Wire]:

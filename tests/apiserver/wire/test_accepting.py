@@ -4,11 +4,16 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.apiserver.wire.accepting import Acceptor
+from aio_apiserver.apiserver.wire.pending_clients import MOST_BEGUN
 from tests.apiserver.serving import LOOPBACK
+from tests.attacks.wires import first_hello
+from tests.storage.kv.certificates import Authority
 
 PATIENCE = 60.0
 HANDSHAKE = b"\x16\x03\x01"
@@ -19,6 +24,15 @@ HANDSHAKE = b"\x16\x03\x01"
 def bound() -> Iterator[socket.socket]:
     with socket.create_server((LOOPBACK, 0)) as listening:
         yield listening
+
+
+@pytest.fixture
+def certified(tmp_path: Path) -> ssl.SSLContext:
+    """The TLS of a server with a certificate."""
+    files = Authority(tmp_path).issue("server", ("localhost",))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(files.certificate, files.key)
+    return tls
 
 
 def started(bound: socket.socket) -> Acceptor:
@@ -67,3 +81,51 @@ async def test_a_client_is_left_however_far_its_handshake_is(
             left = b""
 
     assert left == b""
+
+
+class Counting(asyncio.Protocol):
+    """A connection that has been made."""
+
+    def __init__(self, made: asyncio.Event) -> None:
+        self._made = made
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._made.set()
+        assert isinstance(transport, asyncio.Transport)
+        transport.abort()
+
+
+@pytest.mark.parametrize("sent", [b"\x16", b"\x16\x03\x01\x00\xff" + b"\x01" * 100])
+async def test_half_a_hello_takes_no_turn(certified: ssl.SSLContext, bound: socket.socket, sent: bytes) -> None:
+    made = asyncio.Event()
+    acceptor = Acceptor(bound, lambda: Counting(made), tls=certified, handshake_seconds=PATIENCE)
+    halves = [socket.create_connection(bound.getsockname()) for _ in range(3 * MOST_BEGUN)]
+    try:
+        for half in halves:
+            half.send(sent)
+        _, writer = await asyncio.open_connection(*bound.getsockname(), ssl=bundles.unverified())
+        await made.wait()
+        writer.transport.abort()
+        await turns(3)
+        assert acceptor.statistics() == {"pending": len(halves), "begun": 0}
+    finally:
+        for half in halves:
+            half.close()
+        await acceptor.close()
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 4, 100])
+async def test_a_hello_in_pieces_is_a_hello(certified: ssl.SSLContext, bound: socket.socket, pieces: int) -> None:
+    acceptor = Acceptor(bound, asyncio.Protocol, tls=certified, handshake_seconds=PATIENCE)
+    loop = asyncio.get_running_loop()
+    hello = first_hello()
+    size = -(-len(hello) // pieces)
+    with socket.create_connection(bound.getsockname()) as client:
+        client.setblocking(False)
+        for start in range(0, len(hello), size):
+            client.send(hello[start : start + size])
+            await turns(3)
+        answer = await asyncio.wait_for(loop.sock_recv(client, 100), PATIENCE)
+    await acceptor.close()
+
+    assert answer[:1] == HANDSHAKE[:1]
