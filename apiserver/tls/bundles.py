@@ -60,10 +60,7 @@ def presenting(bundle: str, certificate: str, *, is_unverified: bool = False) ->
 
     Equal arguments have one context, so that connections are kept. is_unverified: it trusts any certificate.
     """
-    context = trusting_bundle(bundle)
-    if is_unverified:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+    context = unverified() if is_unverified else trusting_bundle(bundle)
     if certificate:
         show(certificate, context)
     return context
