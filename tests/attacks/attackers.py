@@ -19,7 +19,8 @@ import uvloop
 from aiohttp import ClientSession, TCPConnector
 
 from tests.apiserver.program import trusting
-from tests.attacks.wires import Target, Wire, many
+from tests.attacks import hostile_servers
+from tests.attacks.wires import Target, Wire, first_hello, many
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 _LONG = 120_000
@@ -184,6 +185,58 @@ async def rewrites(target: Target, count: int, seconds: float) -> str:
         await asyncio.gather(*(one(f"rewritten-{number}") for number in range(_WRITERS)))
     await asyncio.sleep(min(seconds, 1))
     return f"{count} writes in {time.monotonic() - began:.0f} s, statuses {dict(statuses)}"
+async def handshakes(target: Target, count: int, seconds: float) -> str:
+    """TLS handshakes without pause, each on a new connection that is closed then."""
+    until, done = time.monotonic() + seconds, Counter[str]()
+    tls = trusting(target.ca.parent.parent)
+
+    async def repeat(_: int) -> None:
+        while time.monotonic() < until:
+            try:
+                transport, _ = await asyncio.get_running_loop().create_connection(
+                    asyncio.Protocol, "127.0.0.1", target.port, ssl=tls, server_hostname="localhost"
+                )
+                transport.abort()
+                done["done"] += 1
+            except OSError:
+                done["refused"] += 1
+
+    await asyncio.gather(*map(repeat, range(count)))
+    return f"handshakes {dict(done)}"
+
+
+async def hellos(target: Target, count: int, seconds: float) -> str:
+    """The first half of a TLS hello on many connections, and the second half on all of them at once."""
+    until, hello = time.monotonic() + seconds, first_hello()
+    rounds, answers = 0, Counter[bool]()
+    while time.monotonic() < until:
+        wires = await many(count, lambda _: target.open(hello[:50], has_tls=False))
+        await asyncio.sleep(0.2)
+        for wire in wires:
+            if not wire.closed.is_set() and wire.transport is not None:
+                wire.transport.write(hello[50:])
+        await asyncio.sleep(0.5)
+        for wire in wires:
+            answers[wire.came > 0] += 1
+            assert wire.transport is not None
+            wire.transport.abort()
+        rounds += 1
+    return f"{rounds} rounds of {count}, {answers[True]} answered, {answers[False]} not"
+
+
+async def records(target: Target, count: int, seconds: float) -> str:
+    """TLS records of one byte each, without pause: the body of a request."""
+    until, sent = time.monotonic() + seconds, 0
+    head = target.head("POST", CONFIG_MAPS, Content_Type="application/json", Content_Length=3_000_000)
+    wires = await many(count, lambda _: target.open(head))
+    while time.monotonic() < until:
+        for wire in wires:
+            if wire.transport is not None and not wire.transport.is_closing():
+                for _ in range(1_000 * (wire.transport.get_write_buffer_size() < _LONG)):
+                    wire.transport.write(b" ")
+                    sent += 1
+        await asyncio.sleep(0)
+    return f"{sent} records; {_told(wires)}"
 
 
 async def overload(target: Target, count: int, seconds: float) -> str:
@@ -216,7 +269,11 @@ ATTACKS: Mapping[str, Callable[[Target, int, float], Awaitable[str]]] = {
     for attack in (
         *(watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls, pipelines),
         *(halves, containers, tables, overload, rewrites),
+        *(halves, containers, tables, overload, handshakes, hellos, records),
     )
+} | {
+    "answers": hostile_servers.attack_as_aggregated_server,
+    "logs": hostile_servers.attack_as_kubelet,
 }
 
 

@@ -24,12 +24,18 @@ class HostileAnswer(Struct, frozen=True):
         """Answer one request."""
         with suppress(OSError, EOFError):
             await reader.readuntil(b"\r\n\r\n")
+            await self.answer(reader, writer)
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer a request that was read."""
+        with suppress(OSError, EOFError):
             writer.write(self.beginning)
             await writer.drain()
             piece = self.without_end * (_PIECE // max(len(self.without_end), 1))
-            while piece:
+            while piece and not reader.at_eof():
                 writer.write(piece)
                 await writer.drain()
+                await asyncio.sleep(0)  # with uvloop, drain does not tell that the client has gone
             await reader.read()  # until the client closes the connection
 
 

@@ -116,6 +116,7 @@ async def _with_account(one: Attacked) -> None:
 
 PREPARATIONS: Mapping[str, Callable[[Attacked], Awaitable[None]]] = {
     "containers": _with_account,
+    "logs": _with_account,
     "tables": _with_secrets,
 }
 """What is stored before an attack begins, so that its memory does not count for the attack."""
