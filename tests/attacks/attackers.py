@@ -185,6 +185,8 @@ async def rewrites(target: Target, count: int, seconds: float) -> str:
         await asyncio.gather(*(one(f"rewritten-{number}") for number in range(_WRITERS)))
     await asyncio.sleep(min(seconds, 1))
     return f"{count} writes in {time.monotonic() - began:.0f} s, statuses {dict(statuses)}"
+
+
 async def handshakes(target: Target, count: int, seconds: float) -> str:
     """TLS handshakes without pause, each on a new connection that is closed then."""
     until, done = time.monotonic() + seconds, Counter[str]()
@@ -193,7 +195,7 @@ async def handshakes(target: Target, count: int, seconds: float) -> str:
     async def repeat(_: int) -> None:
         while time.monotonic() < until:
             try:
-                transport, _ = await asyncio.get_running_loop().create_connection(
+                transport, _protocol = await asyncio.get_running_loop().create_connection(
                     asyncio.Protocol, "127.0.0.1", target.port, ssl=tls, server_hostname="localhost"
                 )
                 transport.abort()
