@@ -41,6 +41,7 @@ from aio_apiserver.apiserver.filters import (
     max_in_flight,
     measuring,
     request_info,
+    request_memory,
     sending,
 )
 from aio_apiserver.apiserver.filters.assembly import RequestLimits
@@ -195,6 +196,11 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         ),
         *([parts.bench.with_recording] if parts.bench is not None else []),
         *([parts.console.with_tracing] if parts.console is not None else []),
+        partial(
+            request_memory.with_request_memory,
+            memory=parts.limits.memory,
+            on_refused=partial(parts.requests.terminated, code=429),
+        ),
         *_flow_control(parts),
         *_span(parts, "authorization"),
         partial(
@@ -203,6 +209,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
             metrics=parts.monitoring.access,
             clock=patience,
         ),
+        request_memory.with_body_behind_authorization,
         partial(measuring.with_measuring, requests=parts.requests, clock=patience),
         *([parts.bench.with_faults] if parts.bench is not None else []),
     ]

@@ -258,18 +258,24 @@ async def start(
         if siblings is not None:
             await siblings.answer(_responses_to_siblings(parts), stack)
         serving = ServingTLS(settings, pki)
-        writers, limits = parts.writers, parts.limits.connections
+        writers, limits = parts.writers, parts.limits
         secure = await listeners.open_secure(
             settings,
             app.secure(parts),
             serving.context,
             stack,
-            limits=limits,
+            limits=limits.connections,
+            heads=limits.heads,
             writers=writers,
             inherited=slot.secure if slot else None,
         )
         insecure = await listeners.open_insecure(
-            settings, app.insecure(parts), stack, writers=writers, inherited=slot.insecure if slot else None
+            settings,
+            app.insecure(parts),
+            stack,
+            heads=limits.heads,
+            writers=writers,
+            inherited=slot.insecure if slot else None,
         )
         url = f"https://{contexts.local_address(settings)}:{secure.port}"
         root_certificates = RootCertificates(contexts.authority(settings, pki).read_text())

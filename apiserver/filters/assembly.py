@@ -8,10 +8,12 @@ from msgspec import Struct
 
 from aio_apiserver.apiserver.config.settings import Settings
 from aio_apiserver.apiserver.filters.deadlines import Deadlines
-from aio_apiserver.apiserver.metrics.connections import of_connections
+from aio_apiserver.apiserver.metrics.connections import of_connections, of_request_memory
 from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits, raised_total
+from aio_apiserver.apiserver.wire.head_memory import HeadMemory
+from aio_apiserver.apiserver.wire.request_memory import RequestMemory
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.registry.plugins.flowcontrol.estimates import Sizes
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
@@ -27,6 +29,8 @@ class RequestLimits(Struct, frozen=True):
     in_flight: InFlight
     fairness: Fairness | None
     connections: ConnectionLimits
+    heads: HeadMemory
+    memory: RequestMemory
     watch_starts: WatchStarts
 
 
@@ -53,7 +57,9 @@ def open_limits(
     )
     starts = WatchStarts(clock.patience)
     measures.ask(lambda: of_connections(connections.statistics(), starts.refused))
-    return RequestLimits(deadlines, in_flight, fairness, connections, starts)
+    heads, memory = HeadMemory(), RequestMemory()
+    measures.ask(lambda: of_request_memory(heads.statistics(), memory.statistics()))
+    return RequestLimits(deadlines, in_flight, fairness, connections, heads, memory, starts)
 
 
 def _fairness(settings: Settings, storage: StorageFactory, clock: Clock) -> Fairness | None:

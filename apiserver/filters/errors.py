@@ -1,8 +1,8 @@
 """Errors: answers exceptions of the handlers and inner filters with a Status.
 
-Some filters do not raise: request_info, deadlines, audit, connection_limits, impersonation, fairness, max_in_flight and
-authorization write their refusals themselves, since kube-apiserver gives those another form. This filter is inside of
-request_info, because the format of a Status depends on the query.
+Some filters do not raise: request_info, deadlines, audit, connection_limits, impersonation, request_memory, fairness,
+max_in_flight and authorization write their refusals themselves, since kube-apiserver gives those another form. This
+filter is inside of request_info, because the format of a Status depends on the query.
 
 Must hold: a StatusError is answered with its Status, and an unavailable store with its own Status. Other exceptions are
 defects: they are logged with the audit id, and the 500 does not name them. When the response has begun, a failure

@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.filters import errors, sending
-from aio_apiserver.apiserver.wire import bodies, long_bodies, responses
+from aio_apiserver.apiserver.wire import long_bodies, responses
 from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
@@ -23,7 +23,6 @@ from aio_apiserver.base import tracing
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tracing import TraceLayer
 from aio_apiserver.registry.base.golang import durations
-from aio_apiserver.registry.generic.access.users import ALL_UNAUTHENTICATED
 from aio_apiserver.registry.plugins.flowcontrol.fairness import Fairness
 from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
 from aio_apiserver.registry.plugins.flowcontrol.occupancy import InFlight
@@ -35,10 +34,8 @@ MakeTicket = Callable[[Lane, Work, float, RequestContext], Ticket]
 
 TOO_MANY = "Too many requests, please try again later.\n"
 _WRITES = frozenset({"create", "update", "patch", "delete"})
-_WITH_BODIES = _WRITES | {"deletecollection"}
 _SENT_HERE = ("watch", "list")
 _LONGEST_WAIT = 60.0
-_BODY_RETRY_SECONDS = 1
 _PART = 4
 """A request may wait for a quarter of the time to its deadline."""
 
@@ -69,7 +66,6 @@ class FairnessFilter:
         self._request_seconds = request_seconds
         self._on_refused = on_refused
         self._make_ticket = make_ticket
-        self._early = bodies.EarlyBodies()
 
     async def __call__(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         """Run the request when it has a seat, or answer 429."""
@@ -77,8 +73,6 @@ class FairnessFilter:
         verb = info.verb
         if verb != "watch" and info.is_long_running:
             return await self._handler(request, context)
-        if verb in _WITH_BODIES and self._is_behind_body(request, context):
-            return await self._run_behind_body(request, context)
         fairness = self._fairness
         path = "" if info.is_resource else info.path
         classified = verb, path, info.group, info.namespace, info.resource, info.subresource
@@ -99,22 +93,6 @@ class FairnessFilter:
             return errors.answer(request, context, failure)
         finally:
             running.change(-1, fairness.leave(ticket))
-
-    def _is_behind_body(self, request: web.BaseRequest, context: RequestContext) -> bool:
-        """Whether the body has to be read now. Anonymous requests are authorized first."""
-        if request.content.is_eof() or self._early.has(request):
-            return False
-        return ALL_UNAUTHENTICATED not in context.user.groups
-
-    async def _run_behind_body(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        """Read the body, and then run the request."""
-        async with self._early.read(request, context.user.name) as is_read:
-            if is_read:
-                return await self(request, context)
-        self._on_refused(context)
-        response = too_many(context, _BODY_RETRY_SECONDS)
-        response.force_close()
-        return response
 
     async def _watch(self, request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
         """Release the seats when the watch has begun or failed."""

@@ -1,4 +1,7 @@
-"""Connections: metrics of the bounds on clients' connections and watches. kube-apiserver has no names for them."""
+"""Connections: metrics of the bounds on clients' connections, watches and unread requests.
+
+kube-apiserver has no names for them.
+"""
 
 from collections.abc import Iterator, Mapping
 
@@ -39,3 +42,28 @@ def of_connections(numbers: Mapping[str, int], refused_watches: int) -> Iterator
     )
     watches.of().add(refused_watches)
     yield watches
+
+
+def of_request_memory(of_heads: Mapping[str, int], of_users: Mapping[str, int]) -> Iterator[AnyFamily]:
+    """The families from the statistics of long heads whose users are not known, and of the requests of users."""
+    held = metric_families.gauge(
+        "aio_apiserver_request_memory_bytes",
+        "Bytes of long heads and of bodies that are read or served, by holder.",
+        labels=("holder",),
+    )
+    held.of("connection").set(of_heads["bytes"])
+    held.of("user").set(of_users["bytes"])
+    yield held
+    waiting = metric_families.gauge(
+        "aio_apiserver_request_memory_waiting", "Requests that wait until their users may have more such bytes."
+    )
+    waiting.of().set(of_users["waiting"])
+    yield waiting
+    refused = metric_families.counter(
+        "aio_apiserver_request_memory_refused_total",
+        "Long heads and requests that were refused because there were too many such bytes, by holder.",
+        labels=("holder",),
+    )
+    refused.of("connection").add(of_heads["refused"])
+    refused.of("user").add(of_users["refused"])
+    yield refused

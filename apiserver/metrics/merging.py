@@ -62,6 +62,8 @@ SMALLEST = frozenset(
 SUMMED = frozenset(
     {
         "aio_apiserver_connections",
+        "aio_apiserver_request_memory_bytes",
+        "aio_apiserver_request_memory_waiting",
         "aio_apiserver_watch_cache_window_bytes",
         "aio_apiserver_watch_held_bytes",
         "aio_apiserver_watches_stalled",

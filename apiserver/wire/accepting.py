@@ -29,6 +29,10 @@ _SLOW_SECONDS = 0.05
 """A handshake that takes longer waits for its client."""
 _IN_ONE_TURN = 8
 """The connections that are accepted in one turn of the event loop."""
+_UNREAD_BYTES = 32 * 1024
+"""The bytes that the kernel takes from a client which the server does not read, about: the event loop and TLS read as
+many at once, into buffers that a connection keeps. The kernel doubles the number for its own overhead.
+"""
 _FAILURE_SECONDS = 0.1
 """The pause after a failed accept, as when the process has no file left."""
 _NO_ROOM_SECONDS = 0.01
@@ -103,6 +107,7 @@ class Acceptor:
                 await _readable(self._listening)
                 continue
             accepted.setblocking(False)
+            accepted.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _UNREAD_BYTES)
             return accepted, address
 
     async def _admitted(self, accepted: socket.socket, address: Any) -> PendingClient:

@@ -4,19 +4,20 @@ It must not decode: registry/generic/bodies does. A request waits for its body b
 So a client with a slow body takes no seat from others. kube-apiserver reads the body in the seat.
 
 Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
-Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. Bodies have 64 KiB each without a
-seat, and what body_memory.py gives. A client that sent `Expect: 100-continue` gets `100 Continue` once, when the server
-begins to read the body. A body that is refused by its Content-Length is not asked for.
+Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. A body that is long, or does not come
+together with its head, has memory (request_memory.py) before it is read. A client that sent `Expect: 100-continue` gets
+`100 Continue` once, when the server begins to read the body. A body that is refused by its Content-Length is not asked
+for.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from aiohttp import StreamReader, hdrs, web
 
-from aio_apiserver.apiserver.wire.body_memory import BodyMemory
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.request_memory import RequestMemory
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.bodies.contents import Body
 from aio_apiserver.registry.machinery import media_types
@@ -24,7 +25,8 @@ from aio_apiserver.registry.machinery import media_types
 LIMIT = 3 * 1024 * 1024
 PAUSE_SECONDS = 10.0
 """The longest pause of a client within its body."""
-_BEGINNING_BYTES = 64 * 1024
+_FIRST_CHUNKS_BYTES = 64 * 1024
+"""The memory for a body of chunks, whose length is not known. A longer one takes memory for the longest body."""
 _BEGINNING = web.RequestKey("beginning", bytearray)
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 BODY = web.RequestKey("body", bytes)
@@ -40,8 +42,8 @@ async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
 class EarlyBodies:
     """The bodies that are read before their requests have seats."""
 
-    def __init__(self, memory: BodyMemory | None = None) -> None:
-        self._memory = memory or BodyMemory()
+    def __init__(self, memory: RequestMemory) -> None:
+        self._memory = memory
 
     @staticmethod
     def has(request: web.BaseRequest) -> bool:
@@ -53,24 +55,33 @@ class EarlyBodies:
         """Read the body first; its memory counts until the context ends. The context is False when there was no memory
         for it in time. Raises Timeout. Errors of the body are left to the handler.
         """
+        async with AsyncExitStack() as stack:
+            yield await self._read(request, user, stack)
+
+    async def _read(self, request: web.BaseRequest, user: str, stack: AsyncExitStack) -> bool:
         beginning = request[_BEGINNING] = bytearray()
-        taken = 0
-        try:
-            if _is_awaited(request):
-                await _invite(request)
-            with suppress(web.RequestPayloadError):
-                while _is_awaited(request):
-                    if not taken and len(beginning) >= _BEGINNING_BYTES:
-                        size = (request.content_length or LIMIT) - _BEGINNING_BYTES
-                        if not await self._memory.take(user, size):
-                            yield False
-                            return
-                        taken = size
-                    beginning += await _next(request.content)
-            yield True
-        finally:
-            if taken:
-                self._memory.give_back(user, taken)
+        length = request.content_length
+        if not _is_awaited(request):
+            return True
+        if not await self._take(user, _FIRST_CHUNKS_BYTES if length is None else length, stack):
+            return False
+        await _invite(request)
+        lacking = LIMIT - _FIRST_CHUNKS_BYTES if length is None else 0
+        with suppress(web.RequestPayloadError):
+            while _is_awaited(request):
+                if lacking and len(beginning) >= _FIRST_CHUNKS_BYTES:
+                    if not await self._take(user, lacking, stack):
+                        return False
+                    lacking = 0
+                beginning += await _next(request.content)
+        return True
+
+    async def _take(self, user: str, size: int, stack: AsyncExitStack) -> bool:
+        """Take memory until the end of the stack, if there is some."""
+        if not await self._memory.take(user, size):
+            return False
+        stack.callback(self._memory.give_back, user, size)
+        return True
 
 
 def _is_awaited(request: web.BaseRequest) -> bool:
@@ -112,7 +123,10 @@ async def _read(request: web.BaseRequest, limit: int) -> bytes:
         raise errors.BadRequest("the body of the request is malformed") from exc
     if len(body) > limit:
         raise _too_large(limit)
-    return bytes(body)
+    text = bytes(body)
+    if EarlyBodies.has(request):
+        request[_BEGINNING].clear()  # no second copy while the request runs
+    return text
 
 
 async def _next(content: StreamReader) -> bytes:

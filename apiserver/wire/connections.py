@@ -14,7 +14,7 @@ import ssl
 import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import ClientConnectionResetError, hdrs, web
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
@@ -24,6 +24,7 @@ from aiohttp.web_protocol import RequestPayloadError
 from aio_apiserver.apiserver.tls.client_certificates import ClientCertificate, ClientCertificates
 from aio_apiserver.apiserver.wire import framing, responses, route_errors
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
+from aio_apiserver.apiserver.wire.head_memory import HeadMemory
 from aio_apiserver.apiserver.wire.heads import NO_HEAD
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriter, PacedWriters
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
@@ -50,8 +51,8 @@ _UNREAD_TLS_BYTES = 16 * 1024
 """The encrypted bytes that wait when the connection is paused; one more read of the event loop may follow."""
 _UNSENT_BYTES = 32 * 1024
 """The bytes of short responses that wait for a client, before its next request waits."""
-_MOST_QUEUED = 3
-"""The parsed requests that wait for the one before them. A request with 1,000 header fields takes 230 KB. Further bytes
+_MOST_QUEUED = 2
+"""The parsed requests that wait for the one before them. A request with 1,000 header fields takes 0.4 MB. Further bytes
 of pipelined requests are not parsed yet.
 """
 _KEEPALIVE_SECONDS = 120
@@ -92,6 +93,7 @@ class HTTPConnection(web.RequestHandler):
         "_address",
         "_certificates",
         "_head_seconds",
+        "_heads",
         "_is_refused",
         "_limits",
         "_lost",
@@ -111,6 +113,7 @@ class HTTPConnection(web.RequestHandler):
         *,
         sockets: "Sockets",
         limits: ConnectionLimits,
+        heads: HeadMemory,
         writers: PacedWriters,
         certificates: ClientCertificates,
         head_seconds: float,
@@ -118,13 +121,14 @@ class HTTPConnection(web.RequestHandler):
     ) -> None:
         super().__init__(manager, **kwargs)
         self._head_seconds = head_seconds
+        self._heads: HeadMemory | None = heads
+        """The memory for long heads; None when they count no more."""
         self.head_timer: asyncio.TimerHandle | None = None
         """Closes the connection when its first request does not come."""
         # aiohttp's own parser of this connection has another limit of queued requests.
-        usual: Any = HttpRequestParser(self, self._loop, self._read_bufsize, **self._parser_limits())
-        parser: Any = RequestParser(usual, self._parser_of_any_method)
+        parser: Any = RequestParser(self._usual_parser, self._parser_of_any_method, self.change_head_bytes)
         self._parser = parser
-        self._max_msg_queue_size = _MOST_QUEUED - 1  # it must pause no later than the parser does
+        self._max_msg_queue_size = _MOST_QUEUED  # it must pause no later than the parser does
         self._msg_queue_resume_size = self._max_msg_queue_size // 2
         self.is_busy = False
         self.head = NO_HEAD
@@ -189,7 +193,29 @@ class HTTPConnection(web.RequestHandler):
         self.user = user if is_admitted else ""
         return is_admitted
 
+    def change_head_bytes(self, change: int) -> None:
+        """The long heads of the connection take so much more memory, or less."""
+        if self._heads is not None:
+            self._heads.change(self, change)
+
+    def refuse_head(self) -> None:
+        """Answer 431 to a head that has not ended. A request that runs ends with its connection."""
+        self._heads = None
+        transport, parser = self.transport, self._parser
+        if transport is not None and self.is_busy:
+            transport.abort()
+        elif parser is not None:
+            cast("RequestParser", parser).refuse()
+            self._loop.call_soon(self._refuse)
+
+    def _refuse(self) -> None:
+        if self._parser is not None:
+            self.data_received(b"")
+
     def connection_lost(self, exc: BaseException | None) -> None:
+        if self._heads is not None:
+            self._heads.forget(self)
+            self._heads = None
         if self._address is not None:
             self._limits.leave(self._address, self.user)
             self._address = None
@@ -216,6 +242,9 @@ class HTTPConnection(web.RequestHandler):
         self, request: web.BaseRequest, response: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
         """aiohttp writes the response here. The filters have written a usual one already."""
+        assert isinstance(request, ServedRequest)
+        if request.has_long_head:
+            self._forget_head(request)
         if type(response) is SingleWriteResponse and response.is_written and not self._upgraded:
             return response, False
         if type(response) is WatchResponse and not response.has_ended:
@@ -228,6 +257,12 @@ class HTTPConnection(web.RequestHandler):
         if self._is_refused:
             await self._wait_for_client()
         return finished
+
+    def _forget_head(self, request: ServedRequest) -> None:
+        """Free the memory of a long head, of which aiohttp's parser has a copy."""
+        request.forget_head()
+        if self._parser is not None:
+            cast("RequestParser", self._parser).forget_head(request._message)
 
     def _begin_watch(self, response: WatchResponse) -> None:
         """A watch goes on behind its handler, and takes little memory."""
@@ -282,6 +317,11 @@ class HTTPConnection(web.RequestHandler):
         if not isinstance(kw.get("exc_info"), RequestPayloadError):
             super().log_exception(*args, **kw)
 
+    def _usual_parser(self) -> HttpRequestParser:
+        parser: Any = HttpRequestParser
+        usual: HttpRequestParser = parser(self, self._loop, self._read_bufsize, **self._parser_limits())
+        return usual
+
     def _parser_of_any_method(self) -> AnyMethodParser:
         return AnyMethodParser(self, self._loop, self._read_bufsize, **self._parser_limits())
 
@@ -319,12 +359,14 @@ class Connections(web.Server):
         handler: RequestHandler,
         *,
         limits: ConnectionLimits | None = None,
+        heads: HeadMemory | None = None,
         writers: PacedWriters | None = None,
         head_seconds: float = HEAD_SECONDS,
     ) -> None:
         super().__init__(self._serve, request_factory=served_request, handler_cancellation=True)
         self._handler = handler
         self._limits = limits or ConnectionLimits()
+        self._heads = heads or HeadMemory()
         self._writers = writers or PacedWriters(SystemClock())
         self._head_seconds = head_seconds
         self.is_closing = False
@@ -337,6 +379,7 @@ class Connections(web.Server):
             self,
             sockets=self.sockets,
             limits=self._limits,
+            heads=self._heads,
             writers=self._writers,
             certificates=self._certificates,
             head_seconds=self._head_seconds,

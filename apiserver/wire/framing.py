@@ -11,6 +11,7 @@ from aiohttp.streams import EMPTY_PAYLOAD
 
 from aio_apiserver.apiserver.wire import responses, route_errors
 from aio_apiserver.apiserver.wire.heads import RequestHead
+from aio_apiserver.apiserver.wire.served_requests import ServedRequest
 
 NO_BODY = EMPTY_PAYLOAD
 """The content of all requests without bodies."""
@@ -44,7 +45,7 @@ def ends_with(request: web.BaseRequest) -> bool:
     content = request.content
     if content.is_eof():
         return False
-    if request.content_length is None:
+    if request.content_length is None or (isinstance(request, ServedRequest) and request.has_long_head):
         return True
     is_invited = hdrs.EXPECT not in request.headers or content.total_bytes > 0
     return not is_invited or request.content_length - content.total_bytes > _MOST_UNREAD_BYTES

@@ -15,6 +15,7 @@ from aio_apiserver.apiserver.wire import binding
 from aio_apiserver.apiserver.wire.accepting import Acceptor
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits
 from aio_apiserver.apiserver.wire.connections import HEAD_SECONDS, Connections, RequestHandler
+from aio_apiserver.apiserver.wire.head_memory import HeadMemory
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ class Listener:
         inherited: int | None = None,
         head_seconds: float = HEAD_SECONDS,
         limits: ConnectionLimits | None = None,
+        heads: HeadMemory | None = None,
         writers: PacedWriters | None = None,
     ) -> Self:
         """Bind and listen. Raises OSError when the port is not available.
@@ -58,7 +60,7 @@ class Listener:
         inherited: the descriptor of a bound socket to use instead. head_seconds: the time limit of a new connection for
         its TLS handshake, and then for the head of its first request.
         """
-        connections = Connections(handler, limits=limits, writers=writers, head_seconds=head_seconds)
+        connections = Connections(handler, limits=limits, heads=heads, writers=writers, head_seconds=head_seconds)
         if inherited is None:
             bound = binding.bind(address, port, is_shared=is_shared)
         else:
@@ -114,6 +116,7 @@ async def open_secure(
     *,
     inherited: int | None = None,
     limits: ConnectionLimits,
+    heads: HeadMemory,
     writers: PacedWriters,
 ) -> Listener:
     """The listener of the secure port. Raises OSError when the port is not available."""
@@ -126,6 +129,7 @@ async def open_secure(
         is_shared=settings.permit_port_sharing,
         inherited=inherited,
         limits=limits,
+        heads=heads,
         writers=writers,
     )
     stack.push_async_callback(listener.close, _STREAM_GRACE)
@@ -139,6 +143,7 @@ async def open_insecure(
     stack: AsyncExitStack,
     *,
     inherited: int | None = None,
+    heads: HeadMemory,
     writers: PacedWriters,
 ) -> Listener | None:
     """The listener of --insecure-port on loopback; None without the flag. Raises OSError when the port is not
@@ -147,7 +152,7 @@ async def open_insecure(
     if not settings.insecure_port:
         return None
     listener = await Listener.open(
-        handler, binding.LOOPBACK, settings.insecure_port, tls=None, inherited=inherited, writers=writers
+        handler, binding.LOOPBACK, settings.insecure_port, tls=None, inherited=inherited, heads=heads, writers=writers
     )
     stack.push_async_callback(listener.close, _STREAM_GRACE)
     logger.warning("Serving WITHOUT authentication or authorization on %s:%d", binding.LOOPBACK, listener.port)

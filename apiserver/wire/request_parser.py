@@ -1,25 +1,32 @@
 """Request parser: parses requests of any method. aiohttp's parser in C knows a fixed list of methods; its parser in
 Python takes any.
 
-A parser emits some requests, and keeps the bytes behind them until these are taken.
+A parser emits some requests, and keeps the bytes behind them until these are taken. It reports the memory of long
+heads.
 
 Must hold: bytes of one request, above all of its body, are not read as another request. So the parsers change places
 where a request certainly ends. In other places, a request that the parser in C refuses stays refused.
 """
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from aiohttp import hdrs
 from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
 from aiohttp.http_parser import HttpRequestParser, HttpRequestParserPy, RawRequestMessage
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 
+from aio_apiserver.apiserver.wire.heads import LONG_BYTES, LongHead, long_head_bytes, memory_of
+
 _END_OF_HEAD = b"\r\n\r\n"
 _UNKNOWN = -1
 LONGEST_HEAD = 1 << 20
 """The limit in bytes, as in Go's net/http."""
+_USUAL_FIELDS, _USUAL_BYTES = 20, 4096
+"""A head within both is no long one, whatever it has."""
 
-Fed = tuple[Sequence[tuple[RawRequestMessage, StreamReader]], bool, bytes]
+Messages = Sequence[tuple[RawRequestMessage, StreamReader]]
+Fed = tuple[Messages, bool, bytes]
 
 
 class AnyMethodParser(HttpRequestParserPy):
@@ -34,18 +41,67 @@ class AnyMethodParser(HttpRequestParserPy):
         return message._replace(method=method, should_close=message.should_close or message.chunked)
 
 
+class _EndedParser:
+    """Takes the place of the parser of a connection that is to close. It reads nothing, and holds no head."""
+
+    def __init__(self, refusal: LineTooLong | None = None) -> None:
+        self._refusal = refusal
+
+    def feed_data(self, _data: bytes) -> Fed:
+        if self._refusal is not None:
+            raise self._refusal
+        return (), False, b""
+
+    def message_consumed(self) -> None:
+        """No request waits."""
+
+    def set_upgraded(self, is_upgraded: bool) -> None:
+        """It follows no upgrade."""
+
+    def pause_reading(self) -> None:
+        """It reads no body."""
+
+
 class RequestParser:
     """The parser that a connection feeds with bytes, with the interface of aiohttp's parsers."""
 
-    __slots__ = ("_any_method", "_body", "_body_to_come", "_head", "_parser", "message_consumed")
+    __slots__ = (
+        "_any_method",
+        "_body",
+        "_body_to_come",
+        "_change_head_bytes",
+        "_counted",
+        "_head",
+        "_lines",
+        "_long_head",
+        "_parser",
+        "_usual",
+        "message_consumed",
+    )
 
-    def __init__(self, usual: HttpRequestParser, any_method: Callable[[], AnyMethodParser]) -> None:
-        self._parser: HttpRequestParser = usual
-        self.message_consumed = usual.message_consumed
+    def __init__(
+        self,
+        usual: Callable[[], HttpRequestParser],
+        any_method: Callable[[], AnyMethodParser],
+        change_head_bytes: Callable[[int], None],
+    ) -> None:
+        self._usual = usual
+        self._parser: HttpRequestParser | _EndedParser = usual()
+        self._change_head_bytes = change_head_bytes
+        """Called with the memory that long heads take more, or less. Emitted heads count until the connection says
+        otherwise.
+        """
+        self.message_consumed = self._parser.message_consumed
         self._any_method = any_method
         self._body: StreamReader = EMPTY_PAYLOAD
         self._head = 0
         """Bytes of the present head so far. aiohttp's parsers limit each line, but not their sum."""
+        self._lines = 0
+        """Lines of the present head so far."""
+        self._counted = 0
+        """The memory of the present head, as it was reported."""
+        self._long_head: LongHead | None = None
+        """The latest request, if its head is long. The parser has a copy of the head until the next one begins."""
         self._body_to_come = 0
         """Bytes that the present request still lacks; 0 between requests; `_UNKNOWN` when that is not certain."""
 
@@ -57,17 +113,18 @@ class RequestParser:
         except BadHttpMethod:
             if self._body_to_come or not data:
                 raise
-            self._parser, self._body_to_come = self._any_method(), _UNKNOWN
-            self.message_consumed = self._parser.message_consumed
-            return self._parser.feed_data(data)
+            self._replace(self._any_method())
+            self._body_to_come = _UNKNOWN
+            return self._noted(data, self._parser.feed_data(data))
         begun = fed[0]
         if len(begun) != 1 or self._body_to_come:
             return self._noted(data, fed) if begun or data else fed
         message, body = begun[0]
         is_whole = _is_one_head(data) if body is EMPTY_PAYLOAD else _ends_with(data, body)
-        if not is_whole or self._head or message.upgrade or message.chunked:
+        if not is_whole or self._head or message.upgrade or message.chunked or _may_be_long(data, begun[0]):
             return self._noted(data, fed)
-        self._body, self._head = EMPTY_PAYLOAD, 0  # the usual case: one request with its whole body
+        # the usual case: one request with its whole body
+        self._body, self._head, self._long_head = EMPTY_PAYLOAD, 0, None
         return fed
 
     def _feed_in_parts(self, data: bytes) -> Fed:
@@ -83,22 +140,67 @@ class RequestParser:
         if data and self._body_to_come != _UNKNOWN:
             # When the end of a head is torn apart, the first end of a head in these data may be that of another one.
             self._body_to_come = _UNKNOWN if is_torn and fed[0] else _body_after(data, fed[0], self._body_to_come)
-        return _without_lost_bytes(fed)
+        messages, is_upgraded, tail = _without_lost_bytes(fed)
+        return (self._counted_heads(messages) if messages else messages), is_upgraded, tail
 
-    def _check_head(self, data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]]) -> None:
-        """Count the bytes of an incomplete head. Raises LineTooLong."""
+    def _counted_heads(self, messages: Messages) -> Messages:
+        """Report the memory of long heads. Their connections close where it is not certain that this parser can forget
+        them.
+        """
+        is_certain = self._body_to_come != _UNKNOWN
+        return [(self._counted_head(message, is_certain=is_certain), body) for message, body in messages]
+
+    def _counted_head(self, message: RawRequestMessage, *, is_certain: bool) -> RawRequestMessage:
+        size = long_head_bytes(message)
+        if not size:
+            self._long_head = None
+            return message
+        self._change_head_bytes(size)
+        self._long_head = LongHead(message, size, should_close=message.should_close or not is_certain)
+        return cast("RawRequestMessage", self._long_head)  # aiohttp's server reads its attributes alone
+
+    def _check_head(self, data: bytes, begun: Messages) -> None:
+        """Count the bytes of an incomplete head, and the memory of long ones. Raises LineTooLong."""
         if begun:
-            self._body, self._head = begun[-1][1], 0
+            self._body, self._head, self._lines = begun[-1][1], 0, 0
         elif self._body.is_eof():
+            self._long_head = None
             self._head += len(data)
+            self._lines += data.count(b"\n")
             if self._head > LONGEST_HEAD:
                 raise LineTooLong(b"", LONGEST_HEAD)
+        present = memory_of(self._lines, self._head)
+        counted = present if present > LONG_BYTES else 0
+        change, self._counted = counted - self._counted, counted
+        if change:
+            self._change_head_bytes(change)
+
+    def forget_head(self, head: object) -> None:
+        """The response to a request with a long head has been written: free the parser's copy. Where the end of the
+        request is not certain, its connection is to close, and no more is read.
+        """
+        if head is self._long_head:
+            self._replace(_EndedParser() if self._body_to_come else self._usual())
+            self._long_head = None
+
+    def refuse(self) -> None:
+        """Forget the present head, and refuse it as one that is too long."""
+        self._replace(_EndedParser(LineTooLong(b"", LONGEST_HEAD)))
+
+    def _replace(self, parser: HttpRequestParser | _EndedParser) -> None:
+        self._parser, self.message_consumed = parser, parser.message_consumed
 
     def set_upgraded(self, is_upgraded: bool) -> None:
         self._parser.set_upgraded(is_upgraded)
 
     def pause_reading(self) -> None:
         self._parser.pause_reading()
+
+
+def _may_be_long(data: bytes, begun: tuple[RawRequestMessage, StreamReader]) -> bool:
+    """Whether the head of the one request in these data may be a long one."""
+    message, body = begun
+    return len(message.raw_headers) > _USUAL_FIELDS or len(data) - body.total_bytes > _USUAL_BYTES
 
 
 def _is_one_head(data: bytes) -> bool:
@@ -122,7 +224,7 @@ def _without_lost_bytes(fed: Fed) -> Fed:
     return closing, is_upgraded, tail
 
 
-def _body_after(data: bytes, begun: Sequence[tuple[RawRequestMessage, StreamReader]], to_come: int) -> int:
+def _body_after(data: bytes, begun: Messages, to_come: int) -> int:
     """The bytes that are still missing after these data. It is known inside a body, and for one request that begins
     here.
     """

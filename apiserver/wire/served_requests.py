@@ -14,8 +14,9 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import SERVER_SOFTWARE, StreamWriter
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
+from yarl import URL
 
-from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
+from aio_apiserver.apiserver.wire.heads import NO_FIELDS, NO_HEAD, LongHead, RequestHead
 from aio_apiserver.apiserver.wire.paced_writing import LONG, Frame, PacedWriter
 
 if TYPE_CHECKING:
@@ -97,6 +98,9 @@ class ServedRequest(web.BaseRequest):
 
     head: RequestHead
     """What its header fields say."""
+    has_long_head = False
+    head_bytes = 0
+    """The memory of a long head that counts for the connection."""
 
     method = property(attrgetter("_method"))
     version = property(attrgetter("_version"))
@@ -107,6 +111,19 @@ class ServedRequest(web.BaseRequest):
     protocol = property(attrgetter("_protocol"))
     writer = property(attrgetter("_payload_writer"))
     task = property(attrgetter("_task"))
+
+    def count_head_for_user(self) -> None:
+        """The memory of a long head does not count for the connection any more."""
+        if self.head_bytes:
+            cast("HTTPConnection", self._protocol).change_head_bytes(-self.head_bytes)
+            self.head_bytes = 0
+
+    def forget_head(self) -> None:
+        """Free the memory of a long head."""
+        self.count_head_for_user()
+        cast("LongHead", self._message).forget()
+        self._headers, self._rel_url, self.head = NO_FIELDS, URL(), NO_HEAD
+        self._cache.clear()
 
     async def _prepare_hook(self, response: web.StreamResponse) -> None:
         """aiohttp calls this when the headers are complete. The Server header of a backend stays."""
@@ -132,4 +149,7 @@ def served_request(
         head = RequestHead(raw, message.headers) if raw else NO_HEAD
         connection.head = head if head.is_short else NO_HEAD
     request.head = head
+    parsed: object = message
+    if type(parsed) is LongHead:
+        request.has_long_head, request.head_bytes = True, parsed.size
     return request

@@ -16,6 +16,7 @@ from aio_apiserver.apiserver.filters import entry
 from aio_apiserver.apiserver.server import Server
 from aio_apiserver.apiserver.wire.connections import RequestHandler
 from aio_apiserver.apiserver.wire.context import Filter, Handler, compose
+from aio_apiserver.apiserver.wire.head_memory import HeadMemory
 from aio_apiserver.apiserver.wire.listeners import Listener
 from aio_apiserver.apiserver.wire.paced_writing import PacedWriters
 from aio_apiserver.base.clock import Clock, SystemClock
@@ -61,18 +62,24 @@ async def running_by(clock: Clock | None, directory: Path, **values: Any) -> Asy
 
 @asynccontextmanager
 async def listening(
-    handler: Handler, *filters: Filter, clock: Clock | None = None, writers: PacedWriters | None = None
+    handler: Handler,
+    *filters: Filter,
+    clock: Clock | None = None,
+    heads: HeadMemory | None = None,
+    writers: PacedWriters | None = None,
 ) -> AsyncIterator[Listener]:
     """A handler behind some filters, on a port without TLS."""
     begin = entry.with_context(compose(filters, handler), clock or SystemClock())
-    async with connecting(begin, writers=writers) as listener:
+    async with connecting(begin, heads=heads, writers=writers) as listener:
         yield listener
 
 
 @asynccontextmanager
-async def connecting(handler: RequestHandler, *, writers: PacedWriters | None = None) -> AsyncIterator[Listener]:
+async def connecting(
+    handler: RequestHandler, *, heads: HeadMemory | None = None, writers: PacedWriters | None = None
+) -> AsyncIterator[Listener]:
     """A handler of aiohttp's requests, on a port without TLS."""
-    listener = await Listener.open(handler, LOOPBACK, 0, tls=None, writers=writers)
+    listener = await Listener.open(handler, LOOPBACK, 0, tls=None, heads=heads, writers=writers)
     try:
         yield listener
     finally:

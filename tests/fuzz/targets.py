@@ -211,7 +211,11 @@ def request_heads(data: bytes) -> None:
     loop = asyncio.new_event_loop()
     try:
         protocol = BaseProtocol(loop, None)
-        parser = RequestParser(HttpRequestParser(protocol, loop, 2**16), lambda: AnyMethodParser(protocol, loop, 2**16))
+        parser = RequestParser(
+            lambda: HttpRequestParser(protocol, loop, 2**16),
+            lambda: AnyMethodParser(protocol, loop, 2**16),
+            lambda _: None,
+        )
         half = len(data) // 2
         for part in (data[:half], data[half:]):
             parser.feed_data(part)

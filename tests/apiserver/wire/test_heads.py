@@ -10,7 +10,7 @@ from aio_apiserver.apiserver.wire.heads import NO_HEAD, RequestHead
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest
 from tests.apiserver.serving import LOOPBACK, connecting
 
-LONG = "x" * 5000
+LONG = "x" * 9000
 
 
 def head(**fields: str) -> RequestHead:

@@ -18,7 +18,9 @@ def methods(*pieces: bytes) -> Sequence[str]:
     """The requests that a connection reads from these pieces."""
     loop = asyncio.get_running_loop()
     protocol = BaseProtocol(loop, None)
-    parser = RequestParser(HttpRequestParser(protocol, loop, 2**16), lambda: AnyMethodParser(protocol, loop, 2**16))
+    parser = RequestParser(
+        lambda: HttpRequestParser(protocol, loop, 2**16), lambda: AnyMethodParser(protocol, loop, 2**16), lambda _: None
+    )
     return [message.method for piece in pieces for message, _ in parser.feed_data(piece)[0]]
 
 
