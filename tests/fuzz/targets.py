@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from aiohttp import WebSocketError, WSMessage, WSMsgType
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.http_parser import HttpRequestParser
 
 from aio_apiserver.apiserver.wire import negotiation, parameters, request_info, urls
+from aio_apiserver.apiserver.wire.ignored_frames import IgnoredFrames
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang import durations, json_characters, json_errors, pem, quantity
@@ -57,6 +60,7 @@ REFUSALS = (
     Issue,
     EvaluationError,
     CostExceeded,
+    WebSocketError,
     pem.PemError,
     json_path_steps.InvalidJSONPath,
     json_path_steps.Uncomparable,
@@ -230,6 +234,29 @@ def backups(data: bytes) -> None:
 
 def backup_files(data: bytes) -> None:
     archive.verified(Path("backup"), io.BytesIO(data))
+class _Messages:
+    """What a watch hears of its client."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def feed_data(self, data: WSMessage, _size: int) -> None:
+        assert data.type in (WSMsgType.PING, WSMsgType.CLOSE)
+        self.number += 1
+
+    def set_exception(self, exc: BaseException) -> None:
+        raise exc
+
+    def feed_eof(self) -> None: ...
+
+
+def websocket_frames(data: bytes) -> None:
+    messages = _Messages()
+    frames = IgnoredFrames(messages, ManualClock().monotonic)
+    half = len(data) // 2
+    for part in (data[:half], data[half:]):
+        frames.feed_data(part)
+    assert messages.number <= 3
 
 
 TARGETS: Mapping[str, Target] = {
@@ -250,6 +277,7 @@ TARGETS: Mapping[str, Target] = {
     "connect-options": connect_options_of,
     "request-targets": request_targets,
     "request-heads": request_heads,
+    "websocket-frames": websocket_frames,
     "accept-headers": lambda data: negotiation.parse_accept(text_of(data)),
     "continue-tokens": lambda data: continue_token.decode(text_of(data)),
     "tokens": lambda data: jwts.unverified(text_of(data), 1),

@@ -110,3 +110,19 @@ def test_a_failure_is_an_event_with_a_status() -> None:
     kind, obj = read_event(watch_messages.failure(PROTOBUF, errors.Expired("too old")))
 
     assert (kind, obj["kind"], obj["code"], obj["message"]) == ("ERROR", "Status", 410, "too old")
+
+
+async def test_the_client_of_a_websocket_gets_pongs_and_is_disconnected_when_it_floods(
+    client: aiohttp.ClientSession,
+) -> None:
+    async with client.ws_connect(f"{MAPS}?watch=1", origin=ORIGIN, autoping=False) as socket:
+        await socket.ping(b"there")
+        pong = await socket.receive()
+        for _ in range(300):
+            await socket.ping()
+        rest = [await socket.receive()]
+        while rest[-1].type is WSMsgType.PONG:
+            rest.append(await socket.receive())
+
+    assert (pong.type, bytes(pong.data)) == (WSMsgType.PONG, b"there")
+    assert (rest[-1].type, rest[-1].data) == (WSMsgType.CLOSE, aiohttp.WSCloseCode.POLICY_VIOLATION)
