@@ -197,21 +197,29 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
         *([parts.bench.with_recording] if parts.bench is not None else []),
         *([parts.console.with_tracing] if parts.console is not None else []),
         partial(
-            request_memory.with_request_memory,
+            request_memory.RequestMemoryFilter,
+            authorize=partial(compose, _refusing(parts)),
             memory=parts.limits.memory,
             on_refused=partial(parts.requests.terminated, code=429),
         ),
+        *_refusing(parts),
+        partial(measuring.with_measuring, requests=parts.requests, clock=patience),
+        *([parts.bench.with_faults] if parts.bench is not None else []),
+    ]
+
+
+def _refusing(parts: Parts) -> list[Filter]:
+    """Flow control and authorization."""
+    authorizer = parts.access.authorizer
+    return [
         *_flow_control(parts),
         *_span(parts, "authorization"),
         partial(
             authorization.with_authorization,
             authorizer=authorizer if parts.tracer is None else tracing.TimedAuthorizer(authorizer),
             metrics=parts.monitoring.access,
-            clock=patience,
+            clock=parts.clock.patience,
         ),
-        request_memory.with_body_behind_authorization,
-        partial(measuring.with_measuring, requests=parts.requests, clock=patience),
-        *([parts.bench.with_faults] if parts.bench is not None else []),
     ]
 
 

@@ -1,7 +1,8 @@
 """Worker thread: runs long pure work in one thread beside the event loop, with a fair share for each Kubernetes user.
 
 There is one thread because pure Python work holds the interpreter: a second thread would slow down the first one and
-the event loop. Parsing, decoding, CEL and protobuf hold it; zlib releases it (`run_without_interpreter`).
+the event loop. Parsing, decoding, CEL and protobuf hold it. zlib releases it, and has a thread of its own
+(`run_without_interpreter`), with the same shares.
 
 Waiting users have equal shares of the thread's time (start-time fair queueing). The next user is the one whose last
 piece ended first, in virtual time. The thread waits one turn of the event loop for the next piece of the same request.
@@ -69,16 +70,15 @@ async def run(work: Callable[[], T], user: str) -> T:
     return await worker.run(work, user)
 
 
-async def run_without_interpreter(work: Callable[[], T]) -> T:
+async def run_without_interpreter(work: Callable[[], T], user: str) -> T:
     """The result of long work that releases the interpreter, as zlib does. One piece runs at a time: more threads would
     take the processor from the event loop.
     """
     loop = asyncio.get_running_loop()
-    slot = _slots.get(loop)
-    if slot is None:
-        slot = _slots[loop] = asyncio.Semaphore(1)
-    async with slot:
-        return await asyncio.to_thread(work)
+    worker = _without_interpreter.get(loop)
+    if worker is None:
+        worker = _without_interpreter[loop] = WorkerThread(loop.time, holds_interpreter=False)
+    return await worker.run(work, user)
 
 
 class _Piece:
@@ -93,11 +93,12 @@ class _Piece:
 
 class WorkerThread:
     """The worker thread of one event loop: a process may run several servers. `now`: seconds of a clock, by which users
-    have equal shares.
+    have equal shares. `holds_interpreter`: whether the work keeps the event loop from running.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], *, holds_interpreter: bool = True) -> None:
         self._seconds = now
+        self._holds_interpreter = holds_interpreter
         self._waiting: dict[str, deque[_Piece]] = {}
         """Waiting pieces by user."""
         self._is_taken = False
@@ -150,11 +151,12 @@ class WorkerThread:
         loop = asyncio.get_running_loop()
         self._is_taken = True
         self._now, began = self._begin_of(user), self._seconds()
-        was_collecting = _make_way()
+        was_collecting = _make_way() if self._holds_interpreter else False
         running = loop.run_in_executor(None, piece.work)
 
         def done(ended: "asyncio.Future[Any]") -> None:
-            _end_making_way(was_collecting)
+            if self._holds_interpreter:
+                _end_making_way(was_collecting)
             self._note_end(user, self._seconds() - began)
             _hand_over(ended, piece.outcome)
             loop.call_soon(loop.call_soon, self._start_next)  # behind the next piece of the same request
@@ -197,5 +199,5 @@ def _end_making_way(was_collecting: bool) -> None:
         gc.enable()
 
 
-_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _workers: WeakKeyDictionary[asyncio.AbstractEventLoop, WorkerThread] = WeakKeyDictionary()
+_without_interpreter: WeakKeyDictionary[asyncio.AbstractEventLoop, WorkerThread] = WeakKeyDictionary()

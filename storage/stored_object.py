@@ -186,22 +186,36 @@ class StoredObject:
 
     def encoded(self, encode: Callable[["StoredObject"], M]) -> M:
         """The result of an encoder, kept for the next client that wants the same form."""
-        kept = self._kept
-        if kept is None:
-            kept = self._kept = KeptEncodings()
-        for encoder, found in kept.pairs:
-            if encoder is encode:
-                kept.is_used = True
-                result: M = found
-                return result
-        made = encode(self)
-        self._reader.encodings.add(kept, encode, made)
+        made = self.kept(encode)
+        if made is None:
+            made = encode(self)
+            self.keep(encode, made)
         return made
 
+    def kept(self, encode: Callable[["StoredObject"], M]) -> M | None:
+        """The kept result of an encoder; None when there is none."""
+        kept = self._kept
+        if kept is not None:
+            for encoder, made in kept.pairs:
+                if encoder is encode:
+                    kept.is_used = True
+                    result: M = made
+                    return result
+        return None
+
+    def keep(self, encode: Callable[["StoredObject"], M], made: M) -> None:
+        """Keep the result of an encoder, which may have run in the worker thread."""
+        if self._kept is None:
+            self._kept = KeptEncodings()
+        if self.kept(encode) is None:
+            self._reader.encodings.add(self._kept, encode, made)
+
     def _hydrate(self) -> None:
-        assert self.unread is not None
+        data = self.unread
+        if data is None:  # it was decoded in the worker thread meanwhile
+            return
         try:
-            obj = self._reader.decode(self.unread)
+            obj = self._reader.decode(data)
             if self._reader.drop_unknown is not None and self._reader.drop_unknown(obj):
                 self.is_stale = True
             self._settle(obj)
@@ -224,3 +238,9 @@ def json_of_all(objects: Sequence[StoredObject]) -> list[bytes]:
     """The JSON of each object. Objects that are hydrated already cost no call."""
     found = list(map(_ENCODED, objects))
     return found if all(found) else [stored.json for stored in objects]
+
+
+def sizes_of_all(objects: Sequence[StoredObject]) -> list[int]:
+    """The size of each object. Objects that are hydrated already cost no call."""
+    sizes = list(map(len, map(_ENCODED, objects)))
+    return sizes if all(sizes) else [stored.size for stored in objects]

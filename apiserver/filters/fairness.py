@@ -1,8 +1,8 @@
 """Fairness: API priority and fairness. A request runs at once, waits in a queue, or gets 429 with Retry-After.
 
-A running request has seats. A list has them until it has been sent. A list whose body is made gives them back sooner,
-when its client stalls. A watch has them until it has begun; other long-running requests have none. How queues choose is
-the duty of registry/plugins/flowcontrol.
+A running request has seats. A list has them until it has been sent, or until its client stalls: what is encoded for it
+then has its user's share of the worker thread. A watch has them until it has begun; other long-running requests have
+none. How queues choose is the duty of registry/plugins/flowcontrol.
 
 Must hold: every response of the inner filters, and the 429 itself, names the flow schema and priority level of the
 request.
@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 from msgspec.structs import replace
 
 from aio_apiserver.apiserver.filters import errors, sending
-from aio_apiserver.apiserver.wire import long_bodies, responses
+from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.connections import HTTPConnection
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.shutdown_signal import Draining
@@ -119,13 +119,13 @@ class FairnessFilter:
             return errors.answer(request, context, failure)
 
     async def _list(self, request: web.BaseRequest, context: RequestContext, ticket: Ticket) -> web.StreamResponse:
-        """Send a list. The seats are released when it has been sent, or when no more work is left than to send it."""
+        """Send a list. The seats are released when it has been sent, or when its client stalls."""
         leave = _once(lambda: self._in_flight.reading.change(-1, self._fairness.leave(ticket)))
         connection = request.protocol
         assert isinstance(connection, HTTPConnection)
         try:
             response = await self._handler(request, context)
-            with connection.calls_when_stalled(leave if long_bodies.is_made(response) else None):
+            with connection.calls_when_stalled(leave):
                 rest = sending.sending(request, response, self._draining)
                 if rest is not None:
                     await rest

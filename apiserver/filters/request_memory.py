@@ -1,20 +1,21 @@
 """Request memory: gives a request memory for its long head and for its body, before it has a seat of flow control.
 
 A client with a slow body takes no seat from others so. kube-apiserver reads the body in the seat. The body of an
-anonymous request is read after the authorizer has allowed the request: `with_body_behind_authorization` ends its first
-run there, so that it gives its seat back, and then it runs once more.
+anonymous request is read after the authorizer has allowed the request: flow control and authorization run once without
+the handler, and once more with it.
 
 Must hold: a request has its memory until its response has been written, a watch until it has ended. A request that gets
 none in time is answered with 429, and its connection is closed.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from aiohttp import web
 
 from aio_apiserver.apiserver.filters.fairness import too_many
 from aio_apiserver.apiserver.wire import bodies
-from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
 from aio_apiserver.apiserver.wire.request_memory import RequestMemory
 from aio_apiserver.apiserver.wire.served_requests import ServedRequest
 from aio_apiserver.apiserver.wire.watch_responses import when_ended
@@ -26,70 +27,74 @@ _SHORT_BODY = 16 * 1024
 _RETRY_SECONDS = 1
 
 
-class _BodyIsToCome(web.StreamResponse):
-    """What the first run of an anonymous request returns. It is not sent."""
+class _Allowed(web.StreamResponse):
+    """Says that an anonymous request is allowed. It is not sent."""
 
 
-def with_request_memory(
-    handler: Handler, *, memory: RequestMemory, on_refused: Callable[[RequestContext], None]
-) -> Handler:
-    """Give requests their memory, and read their bodies."""
-    early = bodies.EarlyBodies(memory)
+async def _allow(_request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
+    """The handler of the run in which an anonymous request is authorized."""
+    return _Allowed()
 
-    def begin(request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
+
+class RequestMemoryFilter:
+    """Gives requests their memory, and reads their bodies. authorize: the filters that refuse anonymous requests."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        *,
+        authorize: Filter,
+        memory: RequestMemory,
+        on_refused: Callable[[RequestContext], None],
+    ) -> None:
+        self._handler = handler
+        self._authorized = authorize(_allow)
+        self._memory = memory
+        self._on_refused = on_refused
+        self._early = bodies.EarlyBodies(memory)
+
+    def __call__(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         assert isinstance(request, ServedRequest)
         if request.head_bytes:
-            return behind_head(request, context)
-        return behind_body(request, context) if _awaits_body(request, context) else handler(request, context)
+            return self._run_behind_head(request, context)
+        if context.info.verb in _WITH_BODIES and _awaits_body(request, context):
+            return self._run_behind_body(request, context)
+        return self._handler(request, context)
 
-    async def behind_head(request: ServedRequest, context: RequestContext) -> web.StreamResponse:
+    async def _run_behind_head(self, request: ServedRequest, context: RequestContext) -> web.StreamResponse:
         user, size = context.user.name, request.head_bytes
-        if not memory.take_at_once(user, size):
-            return refused(context)
+        if not self._memory.take_at_once(user, size):
+            return self._refused(context)
         request.count_head_for_user()
-
-        def give_back() -> None:
-            memory.give_back(user, size)
-
+        give_back = partial(self._memory.give_back, user, size)
         try:
-            response = await begin(request, context)
+            response = await self(request, context)
         except BaseException:
             give_back()
             raise
         when_ended(response, give_back)
         return response
 
-    async def behind_body(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+    async def _run_behind_body(self, request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if ALL_UNAUTHENTICATED in context.user.groups:
-            response = await handler(request, context)
-            if not isinstance(response, _BodyIsToCome):
+            response = await self._authorized(request, context)
+            if not isinstance(response, _Allowed):
                 return response
-        async with early.read(request, context.user.name) as is_read:
+        async with self._early.read(request, context.user.name) as is_read:
             if is_read:
-                return await handler(request, context)
-        return refused(context)
+                return await self._handler(request, context)
+        return self._refused(context)
 
-    def refused(context: RequestContext) -> web.StreamResponse:
-        on_refused(context)
+    def _refused(self, context: RequestContext) -> web.StreamResponse:
+        self._on_refused(context)
         response = too_many(context, _RETRY_SECONDS)
         response.force_close()
         return response
-
-    return begin
-
-
-def with_body_behind_authorization(handler: Handler) -> Handler:
-    """End the first run of an anonymous request whose body was not read."""
-
-    async def expecting(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        return _BodyIsToCome() if _awaits_body(request, context) else await handler(request, context)
-
-    return expecting
 
 
 def _awaits_body(request: web.BaseRequest, context: RequestContext) -> bool:
     """Whether the request has a body that was not read, and that is long or has not come as a whole."""
     info, content = context.info, request.content
-    if info.verb not in _WITH_BODIES or (content.is_eof() and content.total_bytes <= _SHORT_BODY):
+    if content.is_eof() and content.total_bytes <= _SHORT_BODY:
         return False
     return not (info.is_long_running or bodies.EarlyBodies.has(request))

@@ -5,14 +5,12 @@ the joined bytes equal the encoding of the whole decoded response.
 """
 
 from collections.abc import Callable, Sequence, Sized
-from functools import partial
-from operator import methodcaller
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from aio_apiserver.apiserver.handlers import transforms
-from aio_apiserver.apiserver.handlers.long_messages import Encode, encoded_items, list_message, list_of
+from aio_apiserver.apiserver.handlers import list_bodies, transforms
+from aio_apiserver.apiserver.handlers.list_bodies import ItemEncoder, Listed, ListFrame
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation
 from aio_apiserver.apiserver.wire.long_bodies import LongBody
@@ -70,21 +68,20 @@ def _cells_of(served: Served[Any]) -> Callable[[StoredObject], RowTemplate]:
     return _only(served, _cells_of, encode)
 
 
-def _rows_of(served: Served[Any], transform: Transform) -> Encode:
+def _rows_of(served: Served[Any], transform: Transform) -> ItemEncoder:
     """The encoder of objects as table rows at this time. Whole objects are copied from their JSON, and are not kept."""
     now = served.clock.now()
     if not transform.has_object:
-        row = _row_of(served, transform)
-        return lambda items: [item.encoded(row).at(now) for item in items]
-    cells, view = _cells_of(served), served.view
-    return lambda items: [
-        b'%b,"object":%b%b}' % (item.encoded(cells).at(now)[:-1], view.prefix, view.item(item)[1:]) for item in items
-    ]
+        return ItemEncoder(_row_of(served, transform), lambda _, rows: [row.at(now) for row in rows])
+    view = served.view
 
+    def finish(objects: Sequence[StoredObject], kept: Sequence[RowTemplate]) -> list[bytes]:
+        return [
+            b'%b,"object":%b%b}' % (cells.at(now)[:-1], view.prefix, view.item(stored)[1:])
+            for stored, cells in zip(objects, kept, strict=True)
+        ]
 
-def _all_of(encode: Callable[[StoredObject], bytes]) -> Encode:
-    """The encoder of many objects with a kept encoding."""
-    return partial(map, methodcaller("encoded", encode))
+    return ItemEncoder(_cells_of(served), finish, is_copy=view.conversion is None)
 
 
 def _only(served: Served[Any], form: object, encode: Callable[[StoredObject], M]) -> Callable[[StoredObject], M]:
@@ -113,20 +110,30 @@ def partial_message(served: Served[Any], api_version: str, stored: StoredObject)
     return protobuf.enclosed(made, api_version=api_version, kind=negotiation.PARTIAL)
 
 
-async def message_list(served: Served[Any], metadata: Object, items: Sequence[StoredObject]) -> bytes | LongBody:
+class JsonList(NamedTuple):
+    """A list in JSON: what stands around its items, and their encoder. member: the name of their array."""
+
+    frame: ListFrame
+    encoder: ItemEncoder
+    member: str = "items"
+
+
+async def message_list(
+    served: Served[Any], metadata: Object, items: Sequence[StoredObject], user: str
+) -> bytes | LongBody:
     """The protobuf body of a list."""
     kind = served.view.list_kind
-    return await list_message(kind, _list_meta(served, metadata, kind), items, _all_of(message_of(served)))
+    listed = Listed(items, ItemEncoder(message_of(served)), user)
+    return await list_bodies.message_of(listed, kind, _list_meta(served, metadata, kind))
 
 
 async def partial_message_list(
-    served: Served[Any], api_version: str, metadata: Object, items: Sequence[StoredObject]
+    served: Served[Any], api_version: str, metadata: Object, items: Sequence[StoredObject], user: str
 ) -> bytes | LongBody:
     """The protobuf body of a list of partial metadata."""
     kind = _meta_kind(api_version, negotiation.PARTIAL_LIST)
-    return await list_message(
-        kind, _list_meta(served, metadata, kind), items, _all_of(partial_message_of(served, api_version))
-    )
+    listed = Listed(items, ItemEncoder(partial_message_of(served, api_version)), user)
+    return await list_bodies.message_of(listed, kind, _list_meta(served, metadata, kind))
 
 
 def _list_meta(served: Served[Any], metadata: Object, kind: GroupVersionKind) -> bytes:
@@ -134,32 +141,33 @@ def _list_meta(served: Served[Any], metadata: Object, kind: GroupVersionKind) ->
     return protobuf.message_in(orjson.dumps({"metadata": metadata}), kind, served.types)
 
 
-async def transformed_list(
+def list_of(served: Served[Any], metadata: Object) -> JsonList:
+    """A list in JSON, with members in the order of the Go type. Its items have no types, unless they are custom."""
+    view = served.view
+    kind, api_version = view.list_kind.kind.encode(), view.list_kind.api_version.encode()
+    if served.is_custom:
+        shown = orjson.dumps(dict(sorted({"continue": "", **metadata}.items())))
+        head, tail = b'{"apiVersion":"%b","items":[' % api_version, b'],"kind":"%b","metadata":%b}\n' % (kind, shown)
+    else:
+        shown = orjson.dumps(metadata)
+        head, tail = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (kind, api_version, shown), b"]}\n"
+    item = view.json if view.is_custom else view.item
+    encoder = ItemEncoder(finish=lambda objects, _: list(map(item, objects)), is_copy=view.conversion is None)
+    return JsonList(ListFrame(head, tail), encoder)
+
+
+def transformed_list(
     transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
-) -> bytes | LongBody | None:
-    """The JSON of a list in another form; None for a form that cannot be joined from its items."""
-    if transform.kind == negotiation.TABLE:
-        return await _table(transform, served, metadata, items)
-    if transform.kind != negotiation.PARTIAL_LIST or not items:
-        return None
-    whole = tables.partial_list(transform.api_version, metadata, (), hidden=served.kind.inner_annotations)
-    encode = _all_of(partial_of(served, transform.api_version))
-    return await _joined(_before(whole, "items"), items, encode)
-
-
-async def _table(
-    transform: Transform, served: Served[Any], metadata: Object, items: Sequence[StoredObject]
-) -> bytes | LongBody | None:
-    if not items and served.columns.is_null_when_empty:
-        return None
-    whole = tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=None)
-    encode = _rows_of(served, transform)
-    return await _joined(_before(whole, "rows"), transforms.ordered(served, items), encode)
-
-
-async def _joined(head: bytes, items: Sequence[StoredObject], encode: Encode) -> bytes | LongBody:
-    found = await encoded_items(items, encode)
-    return list_of(found, head, b"]}\n", content_type=media_types.JSON, is_made=True)
+) -> JsonList | None:
+    """A list in another form; None for a form that cannot be joined from its items."""
+    if transform.kind == negotiation.TABLE and (items or not served.columns.is_null_when_empty):
+        whole = tables.table(transform.api_version, metadata, definitions=served.column_definitions, rows=None)
+        return JsonList(ListFrame(_before(whole, "rows"), b"]}\n"), _rows_of(served, transform), "rows")
+    if transform.kind == negotiation.PARTIAL_LIST and items:
+        whole = tables.partial_list(transform.api_version, metadata, (), hidden=served.kind.inner_annotations)
+        encoder = ItemEncoder(partial_of(served, transform.api_version))
+        return JsonList(ListFrame(_before(whole, "items"), b"]}\n"), encoder)
+    return None
 
 
 def table_of_one(
@@ -168,7 +176,10 @@ def table_of_one(
     """The JSON of a table with one object, at its revision."""
     metadata = {"resourceVersion": str(stored.revision)}
     whole = tables.table(transform.api_version, metadata, definitions=definitions, rows=None)
-    return b"%b%b]}" % (_before(whole, "rows"), next(iter(_rows_of(served, transform)((stored,)))))
+    keep, finish, _ = _rows_of(served, transform)
+    assert keep is not None
+    assert finish is not None
+    return b"%b%b]}" % (_before(whole, "rows"), finish((stored,), (stored.encoded(keep),))[0])
 
 
 def _meta_kind(api_version: str, kind: str) -> GroupVersionKind:

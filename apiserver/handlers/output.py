@@ -1,20 +1,21 @@
 """Output: writes objects and lists as a response in the negotiated format.
 
 Plain JSON is a short path: a prefix, the stored JSON, a newline. Protobuf and lists as tables or partial metadata are
-joined from the cached encodings of each object (object_encoders.py). YAML and indented JSON decode the object first.
+joined from the cached encodings of each object (object_encoders.py). YAML and indented JSON decode each object.
 
-Must hold: plain JSON is written without decoding. A large body is compressed, and YAML encoded, in a worker thread,
-when the client accepts that format.
+Must hold: plain JSON is written without decoding. Of a long list, in any format, a part is in memory
+(list_bodies.py). A large body is compressed, and YAML encoded, in a worker thread, when the client accepts that format.
 """
 
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import orjson
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.handlers import audit_objects, object_encoders, transforms
+from aio_apiserver.apiserver.handlers import audit_objects, list_bodies, list_texts, object_encoders, transforms
+from aio_apiserver.apiserver.handlers.list_bodies import Listed
+from aio_apiserver.apiserver.handlers.object_encoders import JsonList
 from aio_apiserver.apiserver.handlers.transforms import Transform
 from aio_apiserver.apiserver.wire import negotiation, responses, route_errors
 from aio_apiserver.apiserver.wire.context import RequestContext
@@ -24,18 +25,15 @@ from aio_apiserver.apiserver.wire.single_write import SingleWriteResponse, can_a
 from aio_apiserver.base import tracing, worker_thread
 from aio_apiserver.base.tracing import TraceLayer
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.served import Served
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.schema import Catalog
 from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 from aio_apiserver.storage.interface import ListResult
-from aio_apiserver.storage.stored_object import StoredObject
+from aio_apiserver.storage.stored_object import StoredObject, json_of_all
 
 _GZIP_FROM_BYTES = 128 * 1024
-_BYTES_OF_AN_ITEM = 1024
-"""An estimate: the size of decoded list items is not known."""
 
 
 def negotiated(
@@ -106,65 +104,55 @@ async def _respond_other(
 async def respond_list(
     request: web.BaseRequest, context: RequestContext, served: Served[Any], result: ListResult, chosen: Format
 ) -> web.StreamResponse:
-    """Write a list. Its items have no types."""
-    metadata = list_metadata(result)
+    """Write a list. Raises NotTransformable."""
+    metadata, items = list_metadata(result), result.items
     transform = transforms.of(chosen, context.query)
-    if transform is not None:
-        return await _respond_transformed(request, context, served, result, chosen, transform)
-    if _is_message(context, chosen):
-        message = await object_encoders.message_list(served, metadata, result.items)
-        return await _respond(request, context, message, media_type=media_types.PROTOBUF)
-    items = served.view.list_items(result.items)
-    if served.is_custom:
-        metadata = dict(sorted({"continue": "", **metadata}.items()))
-    if _is_compact(context, chosen):
-        return await _respond_joined(request, context, _joined(served, metadata, items))
-    value = _list_value(served, metadata, [orjson.loads(item) async for item in in_turns(items)])
-    return await respond_value(request, context, value, chosen, types=served.types)
+    if transform is None:
+        listed = object_encoders.list_of(served, metadata)
+    else:
+        with tracing.timed(TraceLayer.TRANSFORMING):
+            transformed = object_encoders.transformed_list(transform, served, metadata, items)
+            if transformed is None:
+                value = await transforms.many(transform, served, metadata, items)
+                return await respond_value(request, context, value, chosen, types=served.types)
+        listed = transformed
+        items = transforms.ordered(served, items) if transform.kind == negotiation.TABLE else items
+    is_message, is_compact = chosen.media_type == media_types.PROTOBUF, _is_compact(context, chosen)
+    if not (items or is_message or is_compact):
+        return await respond_value(request, context, list_texts.without_items(listed), chosen, types=served.types)
+    await _record_list(context, listed, items)
+    if is_message:
+        body = await _message_list(context, served, metadata, items, transform)
+    elif is_compact and transform is None and served.view.has_shared_items:
+        body = JoinedList(*listed.frame, json_of_all(items), content_type=media_types.JSON).fitting()
+    else:
+        if not is_compact:
+            listed = list_texts.in_lines(listed, chosen.media_type)
+        body = await list_bodies.body_of(
+            Listed(items, listed.encoder, context.user.name), listed.frame, chosen.media_type
+        )
+    return await _respond(request, context, body, media_type=chosen.media_type)
 
 
-async def _respond_transformed(
-    request: web.BaseRequest,
+async def _record_list(context: RequestContext, listed: JsonList, items: Sequence[StoredObject]) -> None:
+    """Add a list to the audit event, if responses are recorded."""
+    if context.trail is not None and context.trail.has_response:
+        parts = [part async for part in Listed(items, listed.encoder, context.user.name).slices()]
+        joined = listed.frame.separator.join([item for part in parts for item in part])
+        audit_objects.answered_json(context, listed.frame.head + joined + listed.frame.tail)
+
+
+async def _message_list(
     context: RequestContext,
     served: Served[Any],
-    result: ListResult,
-    chosen: Format,
-    transform: Transform,
-) -> web.StreamResponse:
-    metadata = list_metadata(result)
-    if transform.kind == negotiation.PARTIAL_LIST and _is_message(context, chosen):
-        with tracing.timed(TraceLayer.TRANSFORMING):
-            message = await object_encoders.partial_message_list(served, transform.api_version, metadata, result.items)
-        return await _respond(request, context, message, media_type=media_types.PROTOBUF)
-    if _is_compact(context, chosen):
-        with tracing.timed(TraceLayer.TRANSFORMING):
-            body = await object_encoders.transformed_list(transform, served, metadata, result.items)
-        if body is not None:
-            return await _respond_joined(request, context, body)
-    with tracing.timed(TraceLayer.TRANSFORMING):
-        value = await transforms.many(transform, served, metadata, result.items)
-    return await respond_value(request, context, value, chosen, types=served.types)
-
-
-async def _respond_joined(
-    request: web.BaseRequest, context: RequestContext, body: bytes | LongBody
-) -> web.StreamResponse:
-    """A list as JSON."""
-    if context.trail is not None and context.trail.has_response:
-        whole = body if isinstance(body, bytes) else b"".join([piece async for piece in body.pieces()])
-        audit_objects.answered_json(context, whole)
-    return await _respond(request, context, body, media_type=media_types.JSON)
-
-
-def _joined(served: Served[Any], metadata: Object, items: Sequence[bytes]) -> bytes | LongBody:
-    """The items between head and tail of their list, with members in the order of the Go type."""
-    kind, api_version = served.view.list_kind.kind.encode(), served.view.list_kind.api_version.encode()
-    shown = orjson.dumps(metadata)
-    if served.is_custom:
-        head, tail = b'{"apiVersion":"%b","items":[' % api_version, b'],"kind":"%b","metadata":%b}\n' % (kind, shown)
-    else:
-        head, tail = b'{"kind":"%b","apiVersion":"%b","metadata":%b,"items":[' % (kind, api_version, shown), b"]}\n"
-    return JoinedList(head, items, tail, content_type=media_types.JSON).fitting()
+    metadata: Object,
+    items: Sequence[StoredObject],
+    transform: Transform | None,
+) -> bytes | LongBody:
+    user = context.user.name
+    if transform is None:
+        return await object_encoders.message_list(served, metadata, items, user)
+    return await object_encoders.partial_message_list(served, transform.api_version, metadata, items, user)
 
 
 def list_metadata(result: ListResult) -> dict[str, Any]:
@@ -193,17 +181,10 @@ async def respond_value(
         text = await yaml.dump_in_turn(value, context.user.name)
         return await _respond(request, context, text, media_type=media_types.YAML, status=status)
     if chosen.media_type == media_types.PROTOBUF:
-        size = len(value.get("items") or ()) * _BYTES_OF_AN_ITEM
-        message = await worker_thread.run_sized(partial(protobuf.dump, value, types), size, context.user.name)
+        message = protobuf.dump(value, types)
         return await _respond(request, context, message, media_type=media_types.PROTOBUF, status=status)
     body = responses.dump(value, is_pretty=chosen.is_pretty or responses.is_pretty(context))
     return await _respond(request, context, body, media_type=media_types.JSON, status=status)
-
-
-def _list_value(served: Served[Any], metadata: dict[str, Any], items: Sequence[Object]) -> Object:
-    kind = served.view.list_kind
-    value = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata, "items": items}
-    return dict(sorted(value.items())) if served.is_custom else value
 
 
 def _is_compact(context: RequestContext, chosen: Format) -> bool:
@@ -223,15 +204,17 @@ def _is_message(context: RequestContext, chosen: Format) -> bool:
 async def _respond(
     request: web.BaseRequest, context: RequestContext, body: bytes | LongBody, *, media_type: str, status: int = 200
 ) -> web.StreamResponse:
-    if isinstance(body, bytes) and len(body) < _GZIP_FROM_BYTES and can_answer(request, context):
-        return SingleWriteResponse(context, body, status=status, content_type=media_type)
-    size = len(body) if isinstance(body, bytes) else body.size
-    if size < _GZIP_FROM_BYTES or not _wants_gzip(request):
+    if isinstance(body, bytes) and len(body) < _GZIP_FROM_BYTES:
+        if can_answer(request, context):
+            return SingleWriteResponse(context, body, status=status, content_type=media_type)
         return responses.raw(context, body, status=status, content_type=media_type)
+    if not _wants_gzip(request):
+        return responses.raw(context, body, status=status, content_type=media_type)
+    user = context.user.name
     compressed = (
-        await worker_thread.run_without_interpreter(partial(gzipped, body))
+        await worker_thread.run_without_interpreter(partial(gzipped, body), user)
         if isinstance(body, bytes)
-        else CompressedBody(body, content_type=media_type)
+        else CompressedBody(body, content_type=media_type, user=user)
     )
     response = responses.raw(context, compressed, status=status, content_type=media_type)
     response.headers[hdrs.CONTENT_ENCODING] = "gzip"

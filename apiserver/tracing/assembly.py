@@ -41,7 +41,7 @@ def open_tracing(settings: Settings, clock: Clock, stack: AsyncExitStack, *, ver
 
 
 async def _closed(sender: "exporter.SpanSender") -> None:
-    await worker_thread.run_without_interpreter(sender.close)
+    await worker_thread.run_without_interpreter(sender.close, worker_thread.STORE)
 
 
 def _ignore(_span: TraceSpan) -> None:

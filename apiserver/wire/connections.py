@@ -175,9 +175,9 @@ class HTTPConnection(web.RequestHandler):
         return self._paced
 
     @contextlib.contextmanager
-    def calls_when_stalled(self, report: Callable[[], None] | None) -> Iterator[None]:
+    def calls_when_stalled(self, report: Callable[[], None]) -> Iterator[None]:
         """Call `report` when the client takes no bytes for a while."""
-        if report is not None and self.transport is not None:
+        if self.transport is not None:
             self.paced().on_stalled = report
         try:
             yield

@@ -3,19 +3,20 @@
 One bytes object of many megabytes would be copied by each client, and TLS would encrypt it in one long step.
 
 Must hold: the bytes go out in order. Memory holds the items of the list, which the cache has anyway, one piece, and the
-write buffer of the connection. So many clients that list large objects take little memory.
+write buffer of the connection. So many clients that list large objects take little memory. What a body holds beside the
+pieces counts for its connection when the client does not read.
 """
 
 import zlib
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
-from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
+from aio_apiserver.apiserver.wire.served_requests import PacedStreamWriter
 from aio_apiserver.base import worker_thread
 
 PIECE_BYTES = 64 * 1024
@@ -28,25 +29,26 @@ _FEWEST = 4
 """The fewest items that are worth a copy."""
 _COMPRESSED_TOGETHER = 512 * 1024
 """The bytes that a thread compresses before others have their turn: some milliseconds."""
+_COMPRESSOR_BYTES = 256 * 1024
+"""The memory of a compressor."""
+_REFERENCE_BYTES = 8
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
 
 
 class LongBody(Payload):
-    """A body of known length, which is made in pieces. is_made: the pieces are copies, and no item is encoded."""
+    """A body that is made in pieces. held: the number of objects that it holds for that."""
 
-    is_made = False
-
-    @property
-    def size(self) -> int:
-        assert self._size is not None
-        return self._size
+    def __init__(self, value: object, *, content_type: str, held: int) -> None:
+        super().__init__(value, content_type=content_type)
+        self.held_bytes = _REFERENCE_BYTES * held
 
     @abstractmethod
     def pieces(self) -> AsyncGenerator[bytes]:
-        """The body in pieces. It can be made several times."""
+        """The body in pieces."""
 
     async def write(self, writer: AbstractStreamWriter) -> None:
+        hold(writer, self.held_bytes)
         async with aclosing(self.pieces()) as pieces:
             async for piece in pieces:
                 await writer.write(piece)
@@ -58,21 +60,20 @@ class LongBody(Payload):
 class JoinedList(LongBody):
     """A list whose items are encoded: head, items with a separator between them, tail."""
 
-    is_made = True
-
     def __init__(
-        self, head: bytes, items: Sequence[bytes], tail: bytes, *, content_type: str, separator: bytes = b","
+        self, head: bytes, tail: bytes, separator: bytes, items: Sequence[bytes], *, content_type: str
     ) -> None:
-        super().__init__(items, content_type=content_type)
+        super().__init__(items, content_type=content_type, held=len(items))
         self._head = head
         self._items = items
         self._tail = tail
         self._separator = separator
-        self._size = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) * len(separator) + len(tail)
+        between = max(len(items) - 1, 0) * len(separator)
+        self.length = self._size = len(head) + sum(map(len, items)) + between + len(tail)
 
     def fitting(self) -> "bytes | LongBody":
         """The body itself when it is better sent in pieces, else its bytes."""
-        return self if self.size >= _LONG_BYTES else self.joined()
+        return self if self.length >= _LONG_BYTES else self.joined()
 
     def joined(self) -> bytes:
         """The whole body."""
@@ -83,7 +84,7 @@ class JoinedList(LongBody):
         clients that wait share them.
         """
         items = self._items
-        each = PIECE_BYTES * len(items) // self.size
+        each = PIECE_BYTES * len(items) // self.length
         head = self._head
         if each < _FEWEST:
             for item in items:
@@ -101,29 +102,41 @@ class JoinedList(LongBody):
 class CompressedBody(Payload):
     """A long body with gzip, which is compressed while the client takes it. Its length is not known before."""
 
-    is_made = False
-
-    def __init__(self, body: LongBody, *, content_type: str) -> None:
+    def __init__(self, body: LongBody, *, content_type: str, user: str) -> None:
         super().__init__(body, content_type=content_type)
         self._body = body
+        self._user = user
 
     async def write(self, writer: AbstractStreamWriter) -> None:
+        hold(writer, self._body.held_bytes + _COMPRESSOR_BYTES)
         compressor = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
         async with aclosing(self._body.pieces()) as pieces:
-            async for some in _together(pieces):
-                made = await worker_thread.run_without_interpreter(partial(_compressed, compressor, some))
-                if made:  # an empty chunk would end the response
-                    await writer.write(made)
+            waiting: list[bytes] = []
+            size = 0
+            async for piece in pieces:
+                waiting.append(piece)
+                size += len(piece)
+                if size >= _COMPRESSED_TOGETHER:
+                    await self._write(writer, compressor, waiting)
+                    size = 0
+            await self._write(writer, compressor, waiting)
         await writer.write(compressor.flush())
+
+    async def _write(self, writer: AbstractStreamWriter, compressor: "zlib._Compress", waiting: list[bytes]) -> None:
+        """Compress pieces in one go, and write the result."""
+        made = await worker_thread.run_without_interpreter(partial(_compressed, compressor, waiting), self._user)
+        waiting.clear()
+        if made:  # an empty chunk would end the response
+            await writer.write(made)
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         raise TypeError("a compressed body is written, not decoded")
 
 
-def is_made(response: web.StreamResponse) -> bool:
-    """Whether the body of a response takes no more work than to send it."""
-    body = response.body if isinstance(response, web.Response) else None
-    return body.is_made if isinstance(body, LongBody | CompressedBody) else True
+def hold(writer: AbstractStreamWriter, size: int) -> None:
+    """Count what the response holds for a client that does not read."""
+    if isinstance(writer, PacedStreamWriter):
+        writer.hold(size)
 
 
 def gzipped(body: bytes) -> bytes:
@@ -134,17 +147,3 @@ def gzipped(body: bytes) -> bytes:
 
 def _compressed(compressor: "zlib._Compress", pieces: Sequence[bytes]) -> bytes:
     return b"".join(map(compressor.compress, pieces))
-
-
-async def _together(pieces: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
-    """The pieces in groups that are compressed in one go."""
-    some: list[bytes] = []
-    size = 0
-    async for piece in pieces:
-        some.append(piece)
-        size += len(piece)
-        if size >= _COMPRESSED_TOGETHER:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some

@@ -29,7 +29,7 @@ more of both.
 STALLED_SECONDS = 0.1
 """A connection that was stalled for a shorter time is not closed: its client may be about to read."""
 UNREAD_SECONDS = 0.01
-"""The time until a stall is reported. A list whose body is made gives back its seats of flow control then."""
+"""The time until a stall is reported. A list gives back its seats of flow control then."""
 LAST_SECONDS = 5.0
 """The time limit in which a client has to read the rest of an ended watch."""
 
@@ -231,6 +231,7 @@ class PacedWriter:
         "_writers",
         "_written",
         "fd",
+        "held",
         "on_stalled",
         "piece",
         "transport",
@@ -255,16 +256,18 @@ class PacedWriter:
         """Busy: frames wait, or the connection takes no bytes."""
         self.piece = SHORT
         """The bytes of one write to the transport, at most."""
+        self.held = 0
+        """The bytes that the present response holds besides."""
         self._stalls = 0
         self.on_stalled: Callable[[], None] | None = None
-        """Called once, when the connection has taken no bytes for UNREAD_SECONDS."""
+        """Called when the connection has taken no bytes for UNREAD_SECONDS."""
         self._settled: asyncio.Future[None] | None = None
         """What `drain` waits for."""
 
     @property
     def stalled_bytes(self) -> int:
-        """The bytes that the connection holds when it stalls."""
-        return STALLED_BYTES + 2 * max(self.piece - LONG, 0)
+        """The bytes that the connection and its response hold when it stalls."""
+        return STALLED_BYTES + 2 * max(self.piece - LONG, 0) + self.held
 
     @property
     def is_closed(self) -> bool:
@@ -387,8 +390,7 @@ class PacedWriter:
 
     def _report_stall(self, number: int) -> None:
         if self._is_stalled and self._stalls == number and self.on_stalled is not None:
-            report, self.on_stalled = self.on_stalled, None
-            report()
+            self.on_stalled()
 
     def _can_give(self) -> bool:
         """Whether the kernel has taken the earlier bytes. It is asked once a piece."""

@@ -121,7 +121,8 @@ class RequestParser:
             return self._noted(data, fed) if begun or data else fed
         message, body = begun[0]
         is_whole = _is_one_head(data) if body is EMPTY_PAYLOAD else _ends_with(data, body)
-        if not is_whole or self._head or message.upgrade or message.chunked or _may_be_long(data, begun[0]):
+        is_short = len(message.raw_headers) <= _USUAL_FIELDS and len(data) - body.total_bytes <= _USUAL_BYTES
+        if not is_whole or self._head or message.upgrade or message.chunked or not is_short:
             return self._noted(data, fed)
         # the usual case: one request with its whole body
         self._body, self._head, self._long_head = EMPTY_PAYLOAD, 0, None
@@ -195,12 +196,6 @@ class RequestParser:
 
     def pause_reading(self) -> None:
         self._parser.pause_reading()
-
-
-def _may_be_long(data: bytes, begun: tuple[RawRequestMessage, StreamReader]) -> bool:
-    """Whether the head of the one request in these data may be a long one."""
-    message, body = begun
-    return len(message.raw_headers) > _USUAL_FIELDS or len(data) - body.total_bytes > _USUAL_BYTES
 
 
 def _is_one_head(data: bytes) -> bool:

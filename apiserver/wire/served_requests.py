@@ -65,12 +65,19 @@ class PacedStreamWriter(StreamWriter):
             self._pace(chunk)
 
     def _pace(self, chunk: Frame) -> None:
-        if self._paced is None:
-            self._paced = cast("HTTPConnection", self._protocol).paced()
-            self._paced.piece = max(self._paced.piece, LONG)
+        paced = self._paced or self._begin_pacing()
         self.buffer_size += len(chunk)
         self.output_size += len(chunk)
-        self._paced.write(chunk)
+        paced.write(chunk)
+
+    def _begin_pacing(self) -> PacedWriter:
+        paced = self._paced = cast("HTTPConnection", self._protocol).paced()
+        paced.piece = max(paced.piece, LONG)
+        return paced
+
+    def hold(self, size: int) -> None:
+        """Count what the response holds, beside its pieces, while the client does not read."""
+        (self._paced or self._begin_pacing()).held = size
 
     async def write_eof(self, chunk: bytes = b"") -> None:
         """End the response. The connection closes behind it, or has the next response, so nothing may wait here.
@@ -80,6 +87,7 @@ class PacedStreamWriter(StreamWriter):
         await super().write_eof(chunk)
         if self._paced is not None:
             await self.drain()
+            self._paced.held = 0
 
     async def drain(self) -> None:
         """Return when the kernel has taken the response so far. Raises ConnectionResetError when the client has

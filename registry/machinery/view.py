@@ -5,7 +5,7 @@ hub's bytes, so that GET, LIST and WATCH of it decode nothing. `to_hub` returns 
 with all its defaults.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 
 import orjson
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.names import GroupVersionKind
-from aio_apiserver.storage.stored_object import StoredObject, json_of_all
+from aio_apiserver.storage.stored_object import StoredObject
 
 
 class Conversion(Struct, frozen=True):
@@ -83,11 +83,10 @@ class View(Struct, frozen=True, dict=True):
         """The JSON of an object, typed."""
         return self.prefix + self.item(stored)[1:]
 
-    def list_items(self, objects: Sequence[StoredObject]) -> Sequence[bytes]:
-        """The JSON of objects as the items of a list."""
-        if self.conversion is None and not self.is_custom:
-            return json_of_all(objects)
-        return [self.json(stored) if self.is_custom else self.item(stored) for stored in objects]
+    @property
+    def has_shared_items(self) -> bool:
+        """Whether the items of a list are the stored JSON of the objects."""
+        return self.conversion is None and not self.is_custom
 
     def item(self, stored: StoredObject) -> bytes:
         """The JSON of an object without its type."""

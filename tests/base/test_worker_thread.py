@@ -68,6 +68,23 @@ async def test_each_user_has_a_turn_before_one_has_another() -> None:
     assert sorted(order) == sorted(wanted)
 
 
+async def test_work_without_the_interpreter_has_the_same_shares_and_runs_beside_the_other() -> None:
+    gate, order = _Gate(), list[str]()
+    held = await gate.hold()
+    beside = asyncio.ensure_future(worker_thread.run_without_interpreter(lambda: None, "busy"))
+    wanted = ["busy"] * 3 + ["other"]
+    pieces = [
+        asyncio.ensure_future(worker_thread.run_without_interpreter(partial(order.append, user), user))
+        for user in wanted
+    ]
+
+    await asyncio.gather(beside, *pieces)
+    gate.may_end.set()
+    await held
+
+    assert order.index("other") <= 1
+
+
 async def test_a_request_that_has_begun_comes_before_others_of_its_user() -> None:
     gate, order = _Gate(), list[str]()
     held = await gate.hold()

@@ -35,6 +35,7 @@ from tests.registry.plugins.flowcontrol.lines import some_turns
 
 READ, WATCH = "/api/v1/pods", "/api/v1/pods?watch=1"
 DUMP = "/debug/api_priority_and_fairness/dump_requests"
+PATIENCE = 30
 QUEUES = "/debug/api_priority_and_fairness/dump_queues"
 
 
@@ -181,26 +182,24 @@ async def test_the_dump_of_queues_shows_the_seats_of_waiting_requests(busy: Busy
     assert (shown["PendingRequests"], shown["ExecutingRequests"], shown["MaxSeatsSum"]) == ("2", "1", "7")
 
 
-async def test_a_list_that_is_compressed_while_it_is_sent_keeps_its_seats_when_the_client_stalls(busy: Busy) -> None:
+async def test_a_list_gives_its_seats_back_when_the_client_stalls_even_if_work_is_left(busy: Busy) -> None:
     items = [os.urandom(1024 * 1024)] * 12  # more than the buffers of the kernel
 
     async def handle(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         if context.path == DUMP:
             return await busy.handle(request, context)
-        body = JoinedList(b"", items, b"", content_type="application/json")
+        body = JoinedList(b"", b"", b"", items, content_type="application/json")
         is_plain = context.info.resource == "nodes"
-        return responses.raw(context, body if is_plain else CompressedBody(body, content_type="application/json"))
+        compressed = CompressedBody(body, content_type="application/json", user="jane")
+        return responses.raw(context, body if is_plain else compressed)
 
     writers = PacedWriters(SystemClock())
     async with listening(handle, *busy.filters(MASTERS), writers=writers) as listener:
-        with begun(listener.port, READ):
-            await until_stalled(writers, 1)
-            with begun(listener.port, "/api/v1/nodes"):
-                await until_stalled(writers, 2)
-                while "nodes" in (kept := await seats(listener.port)):
+        with begun(listener.port, READ), begun(listener.port, "/api/v1/nodes"):
+            await until_stalled(writers, 2)
+            async with asyncio.timeout(PATIENCE):
+                while await seats(listener.port):
                     pass
-
-    assert kept == {"pods"}
 
 
 @contextmanager

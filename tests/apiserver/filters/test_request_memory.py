@@ -12,7 +12,7 @@ from aio_apiserver.apiserver.filters import request_memory
 from aio_apiserver.apiserver.filters.errors import with_errors
 from aio_apiserver.apiserver.filters.request_info import with_request_info
 from aio_apiserver.apiserver.wire import bodies, responses
-from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext
+from aio_apiserver.apiserver.wire.context import Filter, Handler, RequestContext, compose
 from aio_apiserver.apiserver.wire.request_memory import RequestMemory
 from aio_apiserver.registry.generic.access.users import ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, UserInfo
 from tests.apiserver.serving import LOOPBACK, Answer, ask, listening, read_answer
@@ -24,7 +24,12 @@ ANONYMOUS = UserInfo(name="system:anonymous", groups=(ALL_UNAUTHENTICATED,))
 
 
 def filters(memory: RequestMemory, refused: list[RequestContext], user: UserInfo, *inner: Filter) -> tuple[Filter, ...]:
-    remembering = partial(request_memory.with_request_memory, memory=memory, on_refused=refused.append)
+    remembering = partial(
+        request_memory.RequestMemoryFilter,
+        authorize=partial(compose, inner),
+        memory=memory,
+        on_refused=refused.append,
+    )
     return with_request_info, with_errors, partial(as_user, user=user), remembering, *inner
 
 
@@ -104,8 +109,7 @@ async def test_an_anonymous_body_is_read_behind_the_authorization_and_outside_of
 
         return stepping
 
-    inner = with_steps, request_memory.with_body_behind_authorization
-    async with listening(count, *filters(RequestMemory(), [], ANONYMOUS, *inner)) as listener:
+    async with listening(count, *filters(RequestMemory(), [], ANONYMOUS, with_steps)) as listener:
         reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
         writer.write(f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nx".encode())
         while steps != ["authorized", "left"]:  # noqa: ASYNC110 - nothing tells it
@@ -120,12 +124,13 @@ async def test_an_anonymous_body_is_read_behind_the_authorization_and_outside_of
 
 
 async def test_an_anonymous_client_that_is_refused_is_not_asked_for_its_body() -> None:
-    memory = RequestMemory()
+    def with_refusal(_handler: Handler) -> Handler:
+        async def refuse(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+            return responses.text(context, "no", status=403)
 
-    async def refuse(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        return responses.text(context, "no", status=403)
+        return refuse
 
-    async with listening(refuse, *filters(memory, [], ANONYMOUS)) as listener:
+    async with listening(count, *filters(RequestMemory(), [], ANONYMOUS, with_refusal)) as listener:
         reader, writer = await asyncio.open_connection(LOOPBACK, listener.port)
         head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
         writer.write(head.encode())

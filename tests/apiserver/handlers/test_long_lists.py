@@ -2,18 +2,17 @@
 
 import asyncio
 import gzip
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import orjson
 
-from aio_apiserver.apiserver.handlers import long_messages
-from aio_apiserver.apiserver.handlers.long_messages import HELD_BYTES
+from aio_apiserver.apiserver.handlers import list_bodies
+from aio_apiserver.apiserver.handlers.list_bodies import HELD_BYTES, EncodedList, ItemEncoder, Listed, ListFrame
 from aio_apiserver.apiserver.server import Server
-from aio_apiserver.apiserver.wire.long_bodies import LongBody
-from aio_apiserver.registry.machinery.media_types import JSON, PROTOBUF
+from aio_apiserver.registry.machinery.media_types import JSON, PROTOBUF, YAML
 from aio_apiserver.registry.machinery.schema import builtin
-from aio_apiserver.registry.machinery.serializers import protobuf
+from aio_apiserver.registry.machinery.serializers import protobuf, yaml
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from tests.apiserver.replicas.replica_servers import SteppedClock
 from tests.apiserver.serving import Answer, as_admin, ask, running, running_by
@@ -61,22 +60,41 @@ def _compare(listed: Answer, tables: Mapping[str, Answer], compressed: Answer, p
     assert [row["object"] for row in rows["Metadata"]] == partial.json["items"]
     for answer in (*tables.values(), partial):
         assert answer.body == orjson.dumps(answer.json) + b"\n"
-        assert int(answer.headers["content-length"]) == len(answer.body)
+    assert tables["Object"].headers["transfer-encoding"] == "chunked"
     assert gzip.decompress(compressed.body) == tables["Object"].body
 
 
 async def test_a_long_list_holds_its_first_items_encoded_and_no_more() -> None:
     reader = ObjectReader(orjson.loads, lambda _: {})
-    objects = [StoredObject(f"{number}", 1, b'{"metadata":{}}', reader) for number in range(20)]
-    made = [b"%d" % number * (HELD_BYTES // 10) for number in range(20)]
+    objects = [StoredObject(f"{number}", 1, b'{"metadata":{}}' + b" " * HELD_BYTES, reader) for number in range(20)]
+    made = [b"%d" % number * (HELD_BYTES // 2) for number in range(20)]
+    encoded = list[str]()
 
-    found = await long_messages.encoded_items(objects, lambda items: [made[int(item.key)] for item in items])
-    body = long_messages.list_of(found, b"[", b"]", content_type=JSON)
+    def items(objects: Sequence[StoredObject], _: object) -> list[bytes]:
+        encoded.extend(stored.key for stored in objects)
+        return [made[int(stored.key)] for stored in objects]
 
-    assert sum(map(len, found.first)) <= HELD_BYTES
-    assert isinstance(body, LongBody)
+    listed = Listed(objects, ItemEncoder(finish=items), "jane")
+    body = await list_bodies.body_of(listed, ListFrame(b"[", b"]"), JSON)
+
+    assert isinstance(body, EncodedList)
+    assert len(encoded) == 3
     assert b"".join([piece async for piece in body.pieces()]) == b"[%b]" % b",".join(made)
-    assert body.size == len(b",".join(made)) + 2
+    assert encoded == [stored.key for stored in objects], "each once"
+    assert body.size is None
+
+
+async def test_a_long_list_as_indented_json_and_as_yaml_has_the_text_of_the_whole_list(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        await fill(server)
+
+        listed = await get(server, JSON)
+        indented = await get(server, JSON, query="?pretty=true")
+        as_yaml = await get(server, YAML)
+
+    assert indented.body == await asyncio.to_thread(orjson.dumps, listed.json, option=orjson.OPT_INDENT_2)
+    assert as_yaml.body == await asyncio.to_thread(yaml.dump, listed.json)
+    assert {answer.headers.get("transfer-encoding") for answer in (indented, as_yaml)} == {"chunked"}
 
 
 async def test_a_long_list_has_the_bytes_of_the_whole_list_in_each_encoding(tmp_path: Path) -> None:

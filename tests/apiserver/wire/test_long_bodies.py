@@ -32,7 +32,7 @@ class Written(AbstractStreamWriter):
 @pytest.mark.parametrize("count", [0, 1, 2, 1_000])
 async def test_all_of_a_list_is_written_in_its_length(count: int) -> None:
     items = [orjson.dumps({"number": number, "text": "x" * number}) for number in range(count)]
-    body = JoinedList(_HEAD, items, _TAIL, content_type="application/json")
+    body = JoinedList(_HEAD, _TAIL, b",", items, content_type="application/json")
     written = Written()
 
     await body.write(written)
@@ -40,11 +40,11 @@ async def test_all_of_a_list_is_written_in_its_length(count: int) -> None:
     sent = b"".join(written.pieces)
     assert orjson.loads(sent) == {"items": [orjson.loads(item) for item in items]}
     assert sent == body.joined()
-    assert len(sent) == body.size
+    assert len(sent) == body.length
 
 
 async def test_a_long_list_goes_out_in_pieces() -> None:
-    body = JoinedList(_HEAD, [b'"%b"' % (b"x" * 1_000)] * 1_000, _TAIL, content_type="application/json")
+    body = JoinedList(_HEAD, _TAIL, b",", [b'"%b"' % (b"x" * 1_000)] * 1_000, content_type="application/json")
     written = Written()
 
     await body.write(written)
