@@ -21,6 +21,7 @@ from aio_apiserver.apiserver.wire import negotiation, parameters, request_info, 
 from aio_apiserver.apiserver.wire.ignored_frames import IgnoredFrames
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
 from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.base.budget import SLICE, Budget
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang import durations, json_characters, json_errors, pem, quantity
@@ -29,7 +30,10 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation import urls as urls_of_fields
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.groups.apiextensions.serving import json_paths as json_path_steps
+from aio_apiserver.registry.groups.apiextensions.serving import columns as table_columns
+from aio_apiserver.registry.groups.apiextensions.serving import json_paths as paths_of_columns
+from aio_apiserver.registry.groups.apiextensions.definitions.definition import Version
+from aio_apiserver.registry.groups.apiextensions.serving.json_path_steps import Unevaluable
 from aio_apiserver.registry.groups.batch import schedules
 from aio_apiserver.registry.groups.core.connections import connect_options
 from aio_apiserver.registry.machinery.cel.syntax import Issue
@@ -62,8 +66,8 @@ REFUSALS = (
     CostExceeded,
     WebSocketError,
     pem.PemError,
-    json_path_steps.InvalidJSONPath,
-    json_path_steps.Uncomparable,
+    paths_of_columns.InvalidJSONPath,
+    Unevaluable,
     ValueError,
 )
 KIND = GroupVersionKind("apps", "v1", "Deployment")
@@ -164,7 +168,17 @@ def cel_expressions(data: bytes) -> None:
 
 
 def json_paths(data: bytes) -> None:
-    json_path_steps.compiled(field_of(data))(PRESENT)
+    paths_of_columns.compiled(field_of(data)).find(PRESENT, Budget(SLICE))
+
+
+def columns_of_tables(data: bytes) -> None:
+    """A path, the type of its column, and an object, each in a line."""
+    path, of_type, obj = (data.split(b"\n", 2) + [b"", b"{}"])[:3]
+    value = orjson.loads(obj)
+    depth.check(value, obj)
+    declared = {"name": "c", "type": field_of(of_type), "jsonPath": field_of(path)}
+    columns = table_columns.of(Version("v1", True, {"additionalPrinterColumns": [declared] * 3}), {"kind": "Widget"})
+    orjson.dumps(columns.cells({"metadata": {}, "spec": value}, 0.0))
 
 
 def patterns_of_schemas(data: bytes) -> None:
@@ -271,6 +285,7 @@ TARGETS: Mapping[str, Target] = {
     "field-selectors": lambda data: fields.parse(text_of(data), MAPS),
     "cel-expressions": cel_expressions,
     "json-paths": json_paths,
+    "columns": columns_of_tables,
     "patterns": patterns_of_schemas,
     "texts-of-fields": texts_of_fields,
     "field-sets": field_sets,

@@ -1,4 +1,4 @@
-"""Numbers: whole numbers in text, read as Go's strconv.ParseInt reads them. Pure."""
+"""Numbers: whole numbers as Go has them: in text, as strconv.ParseInt reads them, and from floats. Pure."""
 
 import re
 
@@ -23,3 +23,13 @@ def parse_int(text: str) -> int:
     if not _LEAST <= number <= _MOST:
         raise DecodeError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
     return number
+
+
+def int64(number: float) -> int:
+    """The number as an int64. A float that does not fit becomes the least one, as Go's conversion has it on amd64.
+
+    >>> int64(-1.9), int64(1e300)
+    (-1, -9223372036854775808)
+    """
+    whole = int(number)
+    return whole if _LEAST <= whole <= _MOST else _LEAST

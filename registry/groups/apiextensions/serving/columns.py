@@ -1,6 +1,7 @@
 """Columns: the table columns of custom resources: the name, and the additionalPrinterColumns of the definition.
 
-Pure. Must hold: a column whose path is invalid or finds no value has empty cells. It does not break the table.
+Pure. Must hold: a column whose path leads to no value has empty cells. The cells of a row have one budget together;
+from the cell on that exceeds it, they are empty.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,13 +9,15 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.registry.base.golang import text
+from aio_apiserver.registry.base.golang import numbers, text
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.groups.apiextensions.definitions.definition import Version
 from aio_apiserver.registry.groups.apiextensions.serving import json_paths
 from aio_apiserver.registry.machinery.printing import ages
-from aio_apiserver.registry.machinery.printing.columns import NAME, Column, Columns, table_of
+from aio_apiserver.registry.groups.apiextensions.serving.json_path_steps import Unevaluable
+from aio_apiserver.registry.machinery.printing.columns import NAME, Column, Columns
 from aio_apiserver.registry.machinery.schema.times import time
 
 _AGE: Mapping[str, Any] = {
@@ -28,7 +31,12 @@ _AGE: Mapping[str, Any] = {
 }
 _TYPE_PATHS = (".apiVersion", ".kind", "..", ".*", ".[")
 """The beginnings of paths that may find apiVersion or kind, which hub objects do not have."""
-_HTML = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+_HTML = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+
+ROW = BudgetLimits(steps=5_000, bytes_made=256 * 1024)
+"""What the cells of a row may cost. Rows are made on the event loop, also for the clients of watches."""
+
+_Cell = Callable[[Object, float, Budget], Any]
 
 
 def of(version: Version, type_meta: Mapping[str, str]) -> Columns:
@@ -37,13 +45,26 @@ def of(version: Version, type_meta: Mapping[str, str]) -> Columns:
 
 
 def _table(declared: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> Columns:
-    found = [NAME]
-    for one in declared:
+    columns, makers = [NAME[0]], []
+    for column in declared:
         try:
-            found.append((_column(one), _cell(one, type_meta)))
+            makers.append(_cell(column, type_meta))
         except json_paths.InvalidJSONPath:
             break
-    return table_of(*found)
+        columns.append(_column(column))
+
+    def cells(obj: Object, now: float) -> list[Any]:
+        budget = Budget(ROW)
+        return [NAME[1](obj, now), *(_value_or_nothing(make, obj, now, budget) for make in makers)]
+
+    return Columns(columns, cells)
+
+
+def _value_or_nothing(make: _Cell, obj: Object, now: float, budget: Budget) -> Any:
+    try:
+        return make(obj, now, budget)
+    except (Unevaluable, BudgetExceeded):
+        return None
 
 
 def _column(declared: Mapping[str, Any]) -> Column:
@@ -57,26 +78,23 @@ def _column(declared: Mapping[str, Any]) -> Column:
     )
 
 
-def _cell(declared: Mapping[str, Any], type_meta: Mapping[str, str]) -> Callable[[Object, float], Any]:
-    find, of_type = json_paths.compiled(declared["jsonPath"]), declared["type"]
+def _cell(declared: Mapping[str, Any], type_meta: Mapping[str, str]) -> _Cell:
+    path, of_type = json_paths.compiled(declared["jsonPath"]), declared["type"]
     sees_type = declared["jsonPath"].startswith(_TYPE_PATHS)
 
-    def cell(obj: Object, now: float) -> Any:
-        try:
-            found = find({**obj, **type_meta} if sees_type else obj)
-        except json_paths.Uncomparable:
-            return None
-        return _cell_value(found[0], of_type, now) if found else None
+    def cell(obj: Object, now: float, budget: Budget) -> Any:
+        values = path.find({**obj, **type_meta} if sees_type else obj, budget)
+        return _cell_value(values[0], of_type, now, budget) if values else None
 
     return cell
 
 
-def _cell_value(value: Any, of_type: str, now: float) -> Any:
+def _cell_value(value: Any, of_type: str, now: float, budget: Budget) -> Any:
     match of_type:
         case "string":
-            return _text(value)
+            return _text(value, budget)
         case "integer":
-            return int(value) if _is_number(value) else None
+            return numbers.int64(value) if _is_number(value) else None
         case "number":
             return value if _is_number(value) else None
         case "boolean":
@@ -91,12 +109,19 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, budget: Budget) -> str:
     if value is None:
         return "<no value>"
-    if isinstance(value, dict | list):
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode().translate(_HTML)
-    return text.value_text(value)
+    if not isinstance(value, dict | list):
+        shown = text.value_text(value)
+        budget.make(len(shown))
+        return shown
+    budget.make(0)
+    shown = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    budget.make(len(shown))
+    for char, escaped in _HTML.items():
+        shown = shown.replace(char, escaped)
+    return shown
 
 
 def _age(value: Any, now: float) -> str | None:

@@ -1,278 +1,247 @@
-"""JSON paths: evaluates JSONPath as kubectl and printer columns do: `.spec.list[?(@.type=="Ready")].status`.
+"""JSON paths: reads JSONPath as printer columns have it, `.spec.list[?(@.type=="Ready")].status`.
 
-Pure. A path is compiled once to steps, each of which maps values to values. Must hold: a missing value is no error. An
-invalid path raises InvalidJSONPath.
+A path is read as client-go's jsonpath reads it between braces: a brace ends the path, and what another brace begins is
+evaluated for its errors alone.
+
+Pure. Must hold: reading takes a time that grows with the length of the text alone. An invalid path raises
+InvalidJSONPath.
 """
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any
 
-from aio_apiserver.registry.base.text_caches import remember_short
+from msgspec import Struct
 
-Step = Callable[[Iterable[Any]], list[Any]]
+from aio_apiserver.base.budget import Budget
+from aio_apiserver.registry.base.text_caches import remember_short
+from aio_apiserver.registry.groups.apiextensions.serving import json_path_steps
+from aio_apiserver.registry.groups.apiextensions.serving.json_path_steps import Range, Step, Values
+
+LONGEST = 4096
+"""Characters. kube-apiserver has no limit but that of the definition."""
 
 
 class InvalidJSONPath(Exception):
     """The text is no valid path."""
 
 
-class Uncomparable(Exception):
-    """A filter compares values that have no order, or several values."""
-
-
-_FIELD = re.compile(r"(?:\\.|[^\s.,\[\]{}$@\\])+")
+_NAME = re.compile(r"(?:\\.|[^ \t\r\n.,\[\]$@{}\\])*+", re.DOTALL)
 _KEY = re.compile(r"'([^']*)'")
-_SLICE = re.compile(r"(-?[0-9]*)(?:(:)(-?[0-9]*)(?:(:)([0-9]*))?)?")
-_QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"")
-_COMPARISON = re.compile(r"(?P<left>.*?)\s*(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.*)", re.DOTALL)
-_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-
-_MISSING = object()
-
-
-@remember_short(4096, longest=1024)
-def compiled(path: str) -> Callable[[Any], list[Any]]:
-    """A function that finds the values at a path. Raises InvalidJSONPath; the function raises Uncomparable."""
-    steps = _steps(path)
-
-    def find(value: Any) -> list[Any]:
-        values: list[Any] = [value]
-        for step in steps:
-            values = step(values)
-        return values
-
-    return find
+_RANGE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?", re.ASCII)
+_COMPARISON = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.DOTALL)
+_NUMBER = re.compile(r"[-+]?[0-9.]*", re.ASCII)
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.)|(['\"])", re.DOTALL)
+_ESCAPED = dict(zip("abfnrtv\\", "\a\b\f\n\r\t\v\\", strict=True))
+_BEYOND_INT64 = 2**63
 
 
-def _steps(path: str) -> list[Step]:
-    steps: list[Step] = []
-    position = 0
-    while position < len(path):
-        char = path[position]
-        if char == "[":
-            end = _closing(path, position)
-            steps.append(_bracketed(path[position + 1 : end].strip()))
-            position = end + 1
+class JSONPath(Struct, frozen=True):
+    """A path that was read."""
+
+    actions: Sequence[Sequence[Step]]
+
+    def find(self, value: Any, budget: Budget) -> Values:
+        """The values at the path. Raises Unevaluable, BudgetExceeded."""
+        return [json_path_steps.run(steps, (value,), budget) for steps in self.actions][0]
+
+
+@remember_short(4096)
+def compiled(path: str) -> JSONPath:
+    """The path in a text. Raises InvalidJSONPath."""
+    if len(path) > LONGEST:
+        raise InvalidJSONPath(f"it has {len(path)} characters, and {LONGEST} are allowed")
+    text, start = f"{{{path}}}", 0
+    actions = []
+    while start >= 0:
+        action = _Action(text, start + 1)
+        actions.append(action.read())
+        start = text.find("{", action.position)
+    return JSONPath(actions)
+
+
+def _steps_of(text: str) -> Sequence[Step]:
+    """The steps of a part of a path."""
+    return _Action(f"{text}}}", 0).read()
+
+
+class _Action:
+    """The text between two braces, and the position up to which it was read."""
+
+    def __init__(self, text: str, position: int) -> None:
+        self._text = text
+        self.position = position
+        self._steps: list[Step] = []
+
+    def read(self) -> Sequence[Step]:
+        """The steps up to the closing brace."""
+        text = self._text
+        while not text.startswith("}", self.position):
+            if text.startswith("[?(", self.position):
+                self._read_filter()
+            elif text.startswith("..", self.position):
+                self._read_descendants()
+            else:
+                self._read_other(text[self.position : self.position + 1])
+        self.position += 1
+        return self._steps
+
+    def _read_other(self, char: str) -> None:
+        if char in {" ", "@", "$"}:
+            self.position += 1
         elif char == ".":
-            position = _dotted(path, position, steps)
-        elif char == " " or (char in "$@" and not position):
-            position += 1
-        elif not position and (found := _FIELD.match(path)):
-            steps.append(_field(_unescaped(found[0])))
-            position = found.end()
+            self.position += 1
+            self._read_name()
+        elif char == "[":
+            self._read_brackets()
+        elif char in {"'", '"'}:
+            self._read_quoted(char)
+        elif char in {"+", "-"} or char.isdecimal():
+            self._read_number()
+        elif _begins_word(char):
+            self._read_identifier()
         else:
             raise InvalidJSONPath(f"unrecognized character in action: {char!r}")
-    return steps
+
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        """The text here that matches a pattern, which matches the empty text as well."""
+        match = pattern.match(self._text, self.position)
+        assert match is not None
+        self.position = match.end()
+        return match[0]
+
+    def _read_name(self) -> None:
+        name = self._take(_NAME)
+        is_all = name == "*"
+        self._steps.append(json_path_steps.children if is_all else json_path_steps.member(name.replace("\\", "")))
+
+    def _read_descendants(self) -> None:
+        if self._steps and self._steps[-1] is json_path_steps.descendants:
+            raise InvalidJSONPath("invalid multiple recursive descent")
+        self.position += 2
+        self._steps.append(json_path_steps.descendants)
+        if _begins_word(self._text[self.position : self.position + 1]):
+            self._read_name()
+
+    def _read_identifier(self) -> None:
+        word = self._take(_NAME)
+        is_boolean = word in {"true", "false"}
+        self._steps.append(
+            json_path_steps.constant(word == "true") if is_boolean else json_path_steps.unrecognized(word)
+        )
+
+    def _read_number(self) -> None:
+        self._steps.append(json_path_steps.constant(_number(self._take(_NUMBER))))
+
+    def _read_quoted(self, quote: str) -> None:
+        text, end = self._text, self._text.find(quote, self.position + 1)
+        while end > 0 and text[end - 1] == "\\":
+            end = text.find(quote, end + 1)
+        inside = text[self.position + 1 : end]
+        if end < 0 or "\n" in inside:
+            raise InvalidJSONPath("unterminated quoted string")
+        self._steps.append(json_path_steps.text(_unquoted(inside, quote)))
+        self.position = end + 1
+
+    def _read_brackets(self) -> None:
+        end = self._text.find("]", self.position)
+        inside = self._text[self.position + 1 : end]
+        if end < 0 or "\n" in inside:
+            raise InvalidJSONPath("unterminated array")
+        self.position = end + 1
+        if "," in inside:
+            alternatives = [_steps_of(f"[{part.strip(' ')}]") for part in inside.split(",")]
+            self._steps.append(json_path_steps.union(alternatives))
+        elif key := _KEY.fullmatch(inside):
+            self._steps += _steps_of(f".{key[1]}")  # as in client-go, dots in a quoted key separate steps
+        else:
+            self._steps.append(_elements(":" if inside == "*" else inside))
+
+    def _read_filter(self) -> None:
+        start = self.position + len("[?(")
+        end = _end_of_filter(self._text, start)
+        if not self._text.startswith(")]", end):
+            raise InvalidJSONPath("unclosed array expect ]")
+        self.position = end + len(")]")
+        condition = self._text[start:end]
+        if match := _COMPARISON.fullmatch(condition):
+            left, operator, right = match.groups()
+            self._steps.append(json_path_steps.compared(_steps_of(left), operator, _steps_of(right)))
+        else:
+            self._steps.append(json_path_steps.existing(_steps_of(condition)))
 
 
-def _dotted(path: str, position: int, steps: list[Step]) -> int:
-    """Read the step after a dot, and return the position behind it."""
-    if path.startswith("..", position):
-        steps.append(_everything_below)
-        position += 2
-    else:
-        position += 1
-    if path.startswith("*", position):
-        steps.append(_all)
-        return position + 1
-    found = _FIELD.match(path, position)
-    if found is not None:
-        steps.append(_field(_unescaped(found[0])))
-        return found.end()
-    if position < len(path) and path[position] != "[":
-        raise InvalidJSONPath(f"unrecognized character in action: {path[position]!r}")
-    return position
+def _begins_word(char: str) -> bool:
+    return char == "_" or char.isalpha() or char.isdecimal()
 
 
-def _closing(path: str, start: int) -> int:
-    """The position of the bracket that closes the one at `start`."""
-    depth, quote = 0, ""
-    position = start
-    while position < len(path):
-        char = path[position]
-        if char == "\\":
-            position += 1
-        elif quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char == "[":
-            depth += 1
-        elif char == "]":
-            depth -= 1
-            if not depth:
-                return position
-        position += 1
-    raise InvalidJSONPath("unterminated array")
+def _end_of_filter(text: str, start: int) -> int:
+    """The position of the parenthesis that closes a filter: behind the first pair of quotes, if there is a quote."""
+    quote, is_closed = "", True
+    for position in range(start, len(text)):
+        char = text[position]
+        if char == "\n":
+            break
+        if char in "'\"":
+            is_end = bool(quote) and char == quote and text[position - 1] != "\\"
+            is_closed = is_end or (is_closed and bool(quote))
+            quote = quote or char
+        elif char == ")" and is_closed:
+            return position
+    raise InvalidJSONPath("unterminated filter")
 
 
-def _bracketed(text: str) -> Step:
-    if text.startswith("?(") and text.endswith(")"):
-        return _filter(text[2:-1].strip())
-    if text == "*":
-        return _all
-    parts = _split(text)
-    if len(parts) > 1:
-        return _union([_bracketed(part.strip()) for part in parts])
-    if found := _KEY.fullmatch(text):
-        # A quoted key is parsed as a path, so that unescaped dots in it separate steps.
-        return _path(f".{found[1]}")
-    if found := _SLICE.fullmatch(text):
-        return _indexes(found)
-    raise InvalidJSONPath(f"invalid array index {text}")
+def _elements(text: str) -> Step:
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        raise InvalidJSONPath(f"invalid array index {text}")
+    start, stop, stride = match.groups()
+    first = _bound(start)
+    if stop is None:
+        return json_path_steps.elements(Range(first, (first or 0) + 1, _bound(stride), index=True))
+    return json_path_steps.elements(Range(first, _bound(stop[1:]), _bound(stride and stride[1:])))
 
 
-def _path(path: str) -> Step:
-    steps = _steps(path)
-
-    def step(values: Iterable[Any]) -> list[Any]:
-        found = list(values)
-        for one in steps:
-            found = one(found)
-        return found
-
-    return step
+def _bound(text: str | None) -> int | None:
+    if not text:
+        return None
+    if text == "-" or not -_BEYOND_INT64 <= int(text) < _BEYOND_INT64:
+        raise InvalidJSONPath(f"array index {text} is not a number")
+    return int(text)
 
 
-def _split(text: str) -> list[str]:
-    """The parts between commas that are not in quotes."""
-    parts, quote, start = [], "", 0
-    for position, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char == ",":
-            parts.append(text[start:position])
-            start = position + 1
-    return [*parts, text[start:]]
+def _number(digits: str) -> float:
+    """A whole number of 64 bits, or else a float."""
+    try:
+        number = float(digits)
+    except ValueError:
+        raise InvalidJSONPath(f"cannot parse number {digits}") from None
+    if math.isinf(number):
+        raise InvalidJSONPath(f"cannot parse number {digits}")
+    is_whole = "." not in digits and -_BEYOND_INT64 <= int(digits) < _BEYOND_INT64
+    return int(digits) if is_whole else number
 
 
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text)
+def _unquoted(text: str, quote: str) -> str:
+    """The text in quotes, without its escapes."""
+    if "\\" not in text:
+        return text
+
+    def unescaped(match: re.Match[str]) -> str:
+        escape, bare = match.groups()
+        if bare is not None and bare != quote:
+            return str(bare)
+        if escape in _ESCAPED or escape == quote:
+            return _ESCAPED.get(escape, quote)
+        if not escape or len(escape) == 1:
+            raise InvalidJSONPath("invalid syntax")
+        return _character(int(escape, 8) if escape.isdecimal() else int(escape[1:], 16))
+
+    return _ESCAPE.sub(unescaped, text)
 
 
-def _field(name: str) -> Step:
-    def step(values: Iterable[Any]) -> list[Any]:
-        return [value[name] for value in values if isinstance(value, dict) and name in value]
-
-    return step
-
-
-def _union(steps: Sequence[Step]) -> Step:
-    def step(values: Iterable[Any]) -> list[Any]:
-        given = list(values)
-        return list(chain.from_iterable(one(given) for one in steps))
-
-    return step
-
-
-def _all(values: Iterable[Any]) -> list[Any]:
-    return list(chain.from_iterable(map(_children, values)))
-
-
-def _children(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return [value[name] for name in sorted(value)]
-    return value if isinstance(value, list) else ()
-
-
-def _everything_below(values: Iterable[Any]) -> list[Any]:
-    """The values and all values inside of them, outer ones first."""
-    found: list[Any] = []
-    for value in values:
-        found.append(value)
-        found += _everything_below(_children(value))
-    return found
-
-
-def _indexes(found: re.Match[str]) -> Step:
-    start, colon, stop, _, stride = found.groups()
-    if not colon:
-        if not start or start == "-":
-            raise InvalidJSONPath("invalid array index")
-        index = int(start)
-        return lambda values: [
-            value[index] for value in values if isinstance(value, list) and -len(value) <= index < len(value)
-        ]
-    chosen = slice(_number(start), _number(stop), _number(stride) or 1)
-    return lambda values: list(chain.from_iterable(value[chosen] for value in values if isinstance(value, list)))
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text else None
-
-
-def _filter(text: str) -> Step:
-    found = _COMPARISON.fullmatch(_without_quotes(text))
-    if found is None:
-        exists = compiled(text)
-        return _elements(lambda item: bool(exists(item)))
-    left, right = _operand(text[: found.end("left")]), _operand(text[found.start("right") :])
-    compare = _COMPARISONS[found["operator"]]
-
-    def fits(item: Any) -> bool:
-        one, other = left(item), right(item)
-        return one is not _MISSING and other is not _MISSING and compare(one, other)
-
-    return _elements(fits)
-
-
-def _without_quotes(text: str) -> str:
-    """The text with quoted parts replaced by `x`, so that every character keeps its position."""
-    return _QUOTED.sub(lambda found: "x" * len(found[0]), text)
-
-
-def _operand(text: str) -> Callable[[Any], Any]:
-    text = text.strip()
-    if found := _QUOTED.fullmatch(text):
-        literal = _unescaped(found[1] if found[1] is not None else found[2])
-        return lambda _item: literal
-    if _NUMBER.fullmatch(text):
-        number = float(text) if re.search("[.eE]", text) else int(text)
-        return lambda _item: number
-    if text in {"true", "false"}:
-        return lambda _item: text == "true"
-    find = compiled(text)
-
-    def read(item: Any) -> Any:
-        values = find(item)
-        if len(values) > 1:
-            raise Uncomparable("can only compare one element at a time")
-        return values[0] if values else _MISSING
-
-    return read
-
-
-def _elements(fits: Callable[[Any], bool]) -> Step:
-    def step(values: Iterable[Any]) -> list[Any]:
-        return [item for value in values if isinstance(value, list) for item in value if fits(item)]
-
-    return step
-
-
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def check(one: Any, other: Any) -> bool:
-        if type(one) is not type(other) or not isinstance(one, str | int | float) or isinstance(one, bool):
-            raise Uncomparable("incompatible types for comparison")
-        return compare(one, other)
-
-    return check
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if type(one) is not type(other):
-        raise Uncomparable("incompatible types for comparison")
-    return bool(one == other)
-
-
-_COMPARISONS = {
-    "==": _equal,
-    "!=": lambda one, other: not _equal(one, other),
-    "<": _ordered(lambda one, other: one < other),
-    "<=": _ordered(lambda one, other: one <= other),
-    ">": _ordered(lambda one, other: one > other),
-    ">=": _ordered(lambda one, other: one >= other),
-}
+def _character(number: int) -> str:
+    if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+        raise InvalidJSONPath("invalid syntax")
+    return chr(number)
