@@ -1,6 +1,7 @@
 """Bad input over HTTP: every response names the error. The server never fails and never hangs."""
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,6 +219,52 @@ async def test_a_binding_says_for_which_pod_it_is(client: Client, name: str, mes
     answer = await client.send("POST", "/api/v1/namespaces/n/bindings", body)
 
     assert (answer.status, answer.json["message"]) == (400, message)
+
+
+def _objects_with(text: str) -> Mapping[str, object]:
+    """Objects of which a field holds JSON as text, by path."""
+    named = {"metadata": {"name": "t"}}
+    annotations = ("scheduler.alpha.kubernetes.io/taints", "scheduler.alpha.kubernetes.io/preferAvoidPods")
+    node = {"metadata": {"name": "t", "annotations": dict.fromkeys(annotations, text)}}
+    autoscaling = ("metrics", "behavior", "conditions", "current-metrics")
+    keys = [f"autoscaling.alpha.kubernetes.io/{name}" for name in autoscaling]
+    target = {"scaleTargetRef": {"kind": "a", "name": "b"}, "maxReplicas": 1}
+    tolerating = {f"scheduler.alpha.kubernetes.io/{name}": text for name in ("tolerations", "defaultTolerations")}
+    secret = base64.b64encode(text.encode()).decode()
+    return {
+        "/api/v1/nodes": node,
+        "/api/v1/namespaces": {"metadata": {"name": "t", "annotations": tolerating}},
+        "/apis/autoscaling/v1/namespaces/n/horizontalpodautoscalers": {
+            "metadata": {"name": "t", "annotations": dict.fromkeys(keys, text)},
+            "spec": target,
+        },
+        "/api/v1/namespaces/n/secrets": {
+            **named,
+            "type": "kubernetes.io/dockerconfigjson",
+            "data": {".dockerconfigjson": secret},
+        },
+        f"{MAPS}?fieldManager=kubectl": {
+            "metadata": {"name": "t", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": text}}
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1e999", "[" * 2_000 + "]" * 2_000, '{"a":' * 900 + "1" + "}" * 900, '"\\ud800"', '[{"a":1e999}]', "{", "null"],
+    ids=["infinite", "deep list", "deep map", "a surrogate", "infinite inside", "broken", "null"],
+)
+async def test_json_in_a_field_is_read_or_refused(client: Client, text: str) -> None:
+    answers = {path: await client.send("POST", path, orjson.dumps(obj)) for path, obj in _objects_with(text).items()}
+    applied = await client.send(
+        "PATCH",
+        f"{MAPS}/t?fieldManager=kubectl&force=true",
+        b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"t"},"data":{"a":"b"}}',
+        "application/apply-patch+yaml",
+    )
+
+    assert {path: answer.text for path, answer in answers.items() if answer.status not in (201, 422)} == {}
+    assert applied.status == 200
 
 
 async def test_exports_are_over(client: Client) -> None:

@@ -173,7 +173,7 @@ def json_paths(data: bytes) -> None:
 
 def columns_of_tables(data: bytes) -> None:
     """A path, the type of its column, and an object, each in a line."""
-    path, of_type, obj = (data.split(b"\n", 2) + [b"", b"{}"])[:3]
+    path, of_type, obj, *_ = (*data.split(b"\n", 2), b"", b"{}")
     value = orjson.loads(obj)
     depth.check(value, obj)
     declared = {"name": "c", "type": field_of(of_type), "jsonPath": field_of(path)}

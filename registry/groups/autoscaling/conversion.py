@@ -11,6 +11,7 @@ import orjson
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang import json_texts
 from aio_apiserver.registry.base.validation import internal
 from aio_apiserver.registry.groups.autoscaling import metrics
 from aio_apiserver.registry.machinery.schema import DecodeError, builtin
@@ -83,7 +84,7 @@ def _read(text: str | None, path: str, hub: Object, convert: Callable[[Any], Any
         return
     part: Object = {}
     try:
-        objects.put(part, path, convert(orjson.loads(text)))
+        objects.put(part, path, convert(json_texts.value_of(text.encode())))
         found = builtin().type_for("autoscaling", "v2", "HorizontalPodAutoscaler").decode(part).obj
     except (ValueError, TypeError, AttributeError, KeyError, DecodeError):
         return

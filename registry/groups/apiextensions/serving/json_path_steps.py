@@ -1,7 +1,7 @@
 """JSON path steps: each step of a JSONPath maps values to values, as client-go's jsonpath does.
 
-Pure. Must hold: a step pays for the values that it visits before it visits them; `run` pays for those it begins with. A missing member is no error. A list
-index out of bounds, and a value of another type, are errors as in client-go.
+Pure. Must hold: a step pays for the values that it visits before it visits them; `run` pays for those it begins with.
+A missing member is no error. A list index out of bounds, and a value of another type, are errors as in client-go.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -44,7 +44,8 @@ class JSONPath(Struct, frozen=True):
 
     def find(self, value: Any, budget: Budget) -> Values:
         """The values at the path. Raises Unevaluable, BudgetExceeded."""
-        return [json_path_steps.run(steps, (value,), budget) for steps in self.actions][0]
+        values, *_ = [json_path_steps.run(steps, (value,), budget) for steps in self.actions]
+        return values
 
 
 @remember_short(4096)

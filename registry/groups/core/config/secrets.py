@@ -3,12 +3,10 @@
 import base64
 from collections.abc import Mapping, Sequence
 
-import orjson
-
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.fields import text
-from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang import json_texts
 from aio_apiserver.registry.base.validation import field, object_meta
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.kind import Kind
@@ -31,6 +29,7 @@ _REQUIRED_KEYS: Mapping[str, Sequence[str]] = {
 }
 """The keys that a type of secret requires."""
 _JSON_TYPES = frozenset({"kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson"})
+_REDACTED = "<secret contents redacted>"
 _BASIC_AUTH = "kubernetes.io/basic-auth"
 _BASIC_AUTH_KEYS = ("username", "password")
 
@@ -87,12 +86,14 @@ def _validate_type(secret: Object, values: Mapping[str, str | None]) -> list[Fie
 
 
 def _validate_json(text: bytes, path: str) -> list[FieldError]:
-    wrong = json_errors.describe(text)
-    if not wrong:
-        value = orjson.loads(text)
-        if not isinstance(value, dict | None):
-            wrong = f"json: cannot unmarshal {json_type(value)} into Go value of type map[string]interface {{}}"
-    return [field.invalid(path, "<secret contents redacted>", wrong)] if wrong else []
+    try:
+        value = json_texts.value_of(text)
+    except ValueError as exc:
+        return [field.invalid(path, _REDACTED, str(exc))]
+    if isinstance(value, dict | None):
+        return []
+    wrong = f"json: cannot unmarshal {json_type(value)} into Go value of type map[string]interface {{}}"
+    return [field.invalid(path, _REDACTED, wrong)]
 
 
 _COLUMNS = table_of(

@@ -4,11 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base.fields import flag
-from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang import json_texts
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.timeline import before
 from aio_apiserver.registry.base.validation import addresses, field, internal, names, resource_names, taints
@@ -123,10 +121,10 @@ def _validate_annotations(obj: Object) -> list[FieldError]:
 
 def _list_in(text: str, go_type: str) -> tuple[Sequence[Any], str]:
     """The maps in an annotation that holds a JSON list, and the message when it is no such list."""
-    wrong = json_errors.describe(text.encode())
-    if wrong:
-        return (), wrong
-    value = orjson.loads(text)
+    try:
+        value = json_texts.value_of(text.encode())
+    except ValueError as exc:
+        return (), str(exc)
     if not isinstance(value, list | None):
         return (), f"json: cannot unmarshal {type(value).__name__} into Go value of type {go_type}"
     return [one for one in value or () if isinstance(one, Mapping)], ""
@@ -137,10 +135,10 @@ def _with_small_names(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
 
 
 def _validate_avoided_pods(text: str) -> list[FieldError]:
-    wrong = json_errors.describe(text.encode())
-    if wrong:
-        return [field.invalid(f"{_ANNOTATIONS}.AvoidPods", _AVOID_PODS_ANNOTATION, wrong)]
-    value = orjson.loads(text)
+    try:
+        value = json_texts.value_of(text.encode())
+    except ValueError as exc:
+        return [field.invalid(f"{_ANNOTATIONS}.AvoidPods", _AVOID_PODS_ANNOTATION, str(exc))]
     entries = value.get("preferAvoidPods") if isinstance(value, Mapping) else None
     errors = []
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang import json_texts
 from aio_apiserver.registry.machinery.patch.apply import checks, fields
 from aio_apiserver.registry.machinery.patch.apply.fields import NOTHING, Fields
 from aio_apiserver.registry.machinery.patch.apply.ownership import Versioned
@@ -42,8 +43,8 @@ def _configuration(live: Versioned) -> Versioned | None:
     """The last applied configuration. None when there is none, or when it or the object does not fit the type."""
     text = _annotations(live.value).get(ANNOTATION)
     try:
-        config = orjson.loads(text or b"")
-    except orjson.JSONDecodeError:
+        config = json_texts.value_of((text or "").encode())
+    except ValueError:
         return None
     if not isinstance(config, dict) or config.get("apiVersion") != live.api_version:
         return None

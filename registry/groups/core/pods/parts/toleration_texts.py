@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
-from aio_apiserver.registry.base.golang import json_errors
+from aio_apiserver.registry.base.golang import json_texts
 from aio_apiserver.registry.machinery.schema.scalars import json_type
 
 _MEMBERS: Mapping[str, tuple[str, str, type]] = {
@@ -22,9 +20,7 @@ def read(text: str, *, package: str) -> list[dict[str, Any]]:
     """Read the tolerations. Raises ValueError with Go's message. `package` is the Go package of the type; "core" is the
     internal one.
     """
-    if wrong := json_errors.describe(text.encode()):
-        raise ValueError(wrong)
-    value = orjson.loads(text)
+    value = json_texts.value_of(text.encode())
     if value is None:
         return []
     if not isinstance(value, list):
