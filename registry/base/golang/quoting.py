@@ -4,6 +4,8 @@ Pure. Must hold: the result is valid UTF-8 without control characters, for any t
 (lone surrogates of `surrogateescape`) become \x escapes.
 """
 
+from collections.abc import Mapping
+
 ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -15,6 +17,9 @@ ESCAPES = {
     "\t": "\\t",
     "\v": "\\v",
 }
+_BACKSLASH = "\\"
+_MOST_PASSES = 8
+"""A pass over a text for each escape is faster than one pass with a table, up to so many."""
 
 
 def quote(text: str) -> str:
@@ -25,7 +30,21 @@ def quote(text: str) -> str:
     """
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    return '"' + "".join(map(_escape, text)) + '"'
+    escapes = {character: _escape(character) for character in set(text) if not _is_plain(character)}
+    return f'"{_replaced(text, escapes)}"'
+
+
+def _is_plain(character: str) -> bool:
+    return character.isprintable() and character not in ESCAPES
+
+
+def _replaced(text: str, escapes: Mapping[str, str]) -> str:
+    """The text with these escapes. Messages quote whole fields of clients: a call for each character would take long."""
+    if len(escapes) > _MOST_PASSES:
+        return text.translate({ord(character): escape for character, escape in escapes.items()})
+    for character in sorted(escapes, key=_BACKSLASH.__ne__):  # the backslash first: the other escapes have it
+        text = text.replace(character, escapes[character])
+    return text
 
 
 def _escape(character: str) -> str:
