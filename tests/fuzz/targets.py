@@ -30,9 +30,9 @@ from aio_apiserver.registry.base.names import GroupVersionKind
 from aio_apiserver.registry.base.validation import addresses
 from aio_apiserver.registry.base.validation import urls as urls_of_fields
 from aio_apiserver.registry.generic.kind import Kind
+from aio_apiserver.registry.groups.apiextensions.definitions.definition import Version
 from aio_apiserver.registry.groups.apiextensions.serving import columns as table_columns
 from aio_apiserver.registry.groups.apiextensions.serving import json_paths as paths_of_columns
-from aio_apiserver.registry.groups.apiextensions.definitions.definition import Version
 from aio_apiserver.registry.groups.apiextensions.serving.json_path_steps import Unevaluable
 from aio_apiserver.registry.groups.batch import schedules
 from aio_apiserver.registry.groups.core.connections import connect_options

@@ -8,6 +8,7 @@ from typing import Any
 
 from aio_apiserver.apiserver.commands.checks.findings import PROBLEM, WARNING, StoreFinding
 from aio_apiserver.apiserver.commands.checks.stored_values import StoredValue
+from aio_apiserver.base.budget import Budget, BudgetExceeded
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, UnknownKind
 from aio_apiserver.registry.machinery.schema.model import Schema
@@ -64,5 +65,10 @@ class StoredSchemas:
             return
         for error in decoded.strict_errors:
             yield StoreFinding(WARNING, _SCHEMA, value.place, error)
-        for found in values.validate(decoded.obj, custom.schema or {}, plans=custom.plans):
-            yield StoreFinding(WARNING, _SCHEMA, value.place, str(found))
+        try:
+            errors = values.validate(decoded.obj, custom.schema or {}, plans=custom.plans, budget=Budget(values.LIMITS))
+        except BudgetExceeded as exc:
+            yield StoreFinding(WARNING, _SCHEMA, value.place, f"its validation needs {exc}")
+            return
+        for error in errors:
+            yield StoreFinding(WARNING, _SCHEMA, value.place, str(error))

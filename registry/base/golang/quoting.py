@@ -39,7 +39,7 @@ def _is_plain(character: str) -> bool:
 
 
 def _replaced(text: str, escapes: Mapping[str, str]) -> str:
-    """The text with these escapes. Messages quote whole fields of clients: a call for each character would take long."""
+    """The text with these escapes. Messages quote whole fields: a call for each character would take long."""
     if len(escapes) > _MOST_PASSES:
         return text.translate({ord(character): escape for character, escape in escapes.items()})
     for character in sorted(escapes, key=_BACKSLASH.__ne__):  # the backslash first: the other escapes have it

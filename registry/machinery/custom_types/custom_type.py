@@ -22,7 +22,6 @@ from aio_apiserver.registry.machinery.schema import depth, field_paths, strict
 from aio_apiserver.registry.machinery.schema.catalog import Catalog, Decoded
 from aio_apiserver.registry.machinery.schema.model import Schema, SchemaNode
 from aio_apiserver.registry.machinery.schema.structural.metadata import MetadataType
-from aio_apiserver.registry.machinery.schema.validation import combinations
 from aio_apiserver.registry.machinery.schema.validation.values import Plans
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ else:
     pruning = Deferred("aio_apiserver.registry.machinery.schema.structural.pruning")
     rules = Deferred("aio_apiserver.registry.machinery.schema.structural.rules")
 
-_MANY = 500
 _INT64 = range(-(2**63), 2**63)
 _TOO_LARGE = 2**64
 """Larger whole numbers do not fit into storage."""
@@ -101,11 +99,6 @@ class CustomType:
         if self._has_defaults:
             defaulting.apply_defaults(obj, self.schema)
             self._drop_what_metadata_cannot_have(obj)
-
-    @cached_property
-    def is_heavy(self) -> bool:
-        """Whether small objects may need long validation, because the schema combines many schemas."""
-        return combinations.count(self.schema) > _MANY
 
     @cached_property
     def has_unique_lists(self) -> bool:

@@ -6,6 +6,7 @@ Pure. Must hold: a definition that is accepted today does not have the condition
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from aio_apiserver.base.budget import SLICE, Budget, BudgetExceeded
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.conditions import Condition
@@ -30,7 +31,13 @@ def condition_of(crd: Object) -> Condition | None:
         if unsupported:
             message = f"failed to check validation schema for version {version}: {unsupported}"
             return _condition(status="Unknown", reason="StructuralError", message=message)
-        found += structural_validation.validate(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
+        try:
+            found += structural_validation.validate(
+                schema, f"spec.versions[{index}].schema.openAPIV3Schema", Budget(SLICE)
+            )
+        except BudgetExceeded:
+            message = f"the validation schema for version {version} takes too long to check"
+            return _condition(status="Unknown", reason="StructuralError", message=message)
     return _condition(status="True", reason="Violations", message=errors.aggregate(map(str, found)))
 
 

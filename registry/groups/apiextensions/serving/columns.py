@@ -1,7 +1,7 @@
 """Columns: the table columns of custom resources: the name, and the additionalPrinterColumns of the definition.
 
 Pure. Must hold: a column whose path leads to no value has empty cells. The cells of a row have one budget together;
-from the cell on that exceeds it, they are empty.
+from the cell on that exceeds it, they are empty. A table has a limited number of columns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,8 +15,8 @@ from aio_apiserver.registry.base.golang import numbers, text
 from aio_apiserver.registry.base.golang.decode_errors import DecodeError
 from aio_apiserver.registry.groups.apiextensions.definitions.definition import Version
 from aio_apiserver.registry.groups.apiextensions.serving import json_paths
-from aio_apiserver.registry.machinery.printing import ages
 from aio_apiserver.registry.groups.apiextensions.serving.json_path_steps import Unevaluable
+from aio_apiserver.registry.machinery.printing import ages
 from aio_apiserver.registry.machinery.printing.columns import NAME, Column, Columns
 from aio_apiserver.registry.machinery.schema.times import time
 
@@ -36,6 +36,8 @@ _HTML = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 ROW = BudgetLimits(steps=5_000, bytes_made=256 * 1024)
 """What the cells of a row may cost. Rows are made on the event loop, also for the clients of watches."""
 
+_MOST = 256
+"""Columns of a table besides the name. A definition can declare tens of thousands, and each server reads them all."""
 _Cell = Callable[[Object, float, Budget], Any]
 
 
@@ -46,7 +48,7 @@ def of(version: Version, type_meta: Mapping[str, str]) -> Columns:
 
 def _table(declared: Sequence[Mapping[str, Any]], type_meta: Mapping[str, str]) -> Columns:
     columns, makers = [NAME[0]], []
-    for column in declared:
+    for column in declared[:_MOST]:
         try:
             makers.append(_cell(column, type_meta))
         except json_paths.InvalidJSONPath:

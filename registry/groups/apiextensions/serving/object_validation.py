@@ -1,7 +1,7 @@
 """Object validation: validates custom resources of one version by schema, subresources and CEL rules.
 
 CEL rules run last, and when no earlier error breaks their assumptions. Must hold: an update may keep the errors of
-parts that it does not change.
+parts that it does not change. Values are validated within a budget, which is that of a slice on the event loop.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec import field as member
 from msgspec.structs import replace
 
+from aio_apiserver.base.budget import SLICE, Budget, BudgetExceeded
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.base.deferred import Deferred
@@ -21,6 +22,7 @@ from aio_apiserver.registry.base.validation.object_meta import STANDARD_FINALIZE
 from aio_apiserver.registry.groups.apiextensions.cel_rules.rule_metrics import RuleRecorder
 from aio_apiserver.registry.groups.apiextensions.serving import scale_validation
 from aio_apiserver.registry.machinery.custom_types.custom_type import CustomType
+from aio_apiserver.registry.machinery.schema.model import Schema
 from aio_apiserver.registry.machinery.schema.structural import embedded, lists
 from aio_apiserver.registry.machinery.schema.validation import values
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
@@ -39,6 +41,7 @@ _NOT_CHECKED = (
 )
 
 
+_TAKES_LONG = f"the schema and the value together need more than {values.LIMITS.steps} steps to validate"
 _WITHOUT_VALUES = frozenset({ErrorType.FORBIDDEN, ErrorType.REQUIRED})
 _TYPE_NAMES: Mapping[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
 Warn = Callable[[str], None]
@@ -64,8 +67,7 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
 
     def validate(self, obj: Object, *, may_take_long: bool) -> list[FieldError]:
         """The errors of a new object."""
-        self._check_patience(may_take_long)
-        found = values.validate(self._typed(obj), self.type.schema or {}, plans=self.type.plans)
+        found = self._values(self._typed(obj), self.type.schema or {}, None, may_take_long=may_take_long)
         found += scale_validation.validate_spec(obj, self.scale) + scale_validation.validate_status(obj, self.scale)
         found += self._beyond_values(obj)
         # The check of its metadata tells it.
@@ -74,7 +76,6 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
 
     def validate_another_kind(self, obj: Object, wrong: FieldError, *, may_take_long: bool) -> list[FieldError]:
         """The errors of an object that states another kind: `wrong` for its kind, and none for values and metadata."""
-        self._check_patience(may_take_long)
         found = [wrong, *self._beyond_values(obj)]
         return found + self._rules(found, obj, None, _ignore, may_take_long=may_take_long)
 
@@ -84,11 +85,10 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
 
     def validate_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
         """The errors of a changed object. `warn` gets the failures that the old object has as well."""
-        self._check_patience(may_take_long)
         schema = self.type.schema or {}
         typed = self._typed(new)
         same = Correlated(typed, self._typed(old), schema)
-        found = values.validate(typed, schema, old=same, plans=self.type.plans)
+        found = self._values(typed, schema, same, may_take_long=may_take_long)
         found += scale_validation.validate_spec(new, self.scale) + scale_validation.validate_status(new, self.scale)
         found += embedded.validate_embedded(new, self.type.schema, self.type.metadata)
         found += self._changed_lists(new, old)
@@ -96,12 +96,11 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
 
     def validate_status_update(self, new: Object, old: Object, warn: Warn, *, may_take_long: bool) -> list[FieldError]:
         """The errors of a changed status."""
-        self._check_patience(may_take_long)
         found: list[FieldError] = []
         schema = ((self.type.schema or {}).get("properties") or {}).get("status")
         if schema is not None and "status" in new:
             was = Correlated(new["status"], old.get("status"), schema)
-            found += values.validate(new["status"], schema, path="status", old=was, plans=self.type.plans)
+            found += self._values(new["status"], schema, was, path="status", may_take_long=may_take_long)
         found += scale_validation.validate_status(new, self.scale)
         found += self._changed_lists(new, old)
         return found + self._rules(found, new, old, warn, may_take_long=may_take_long)
@@ -117,9 +116,17 @@ class ObjectRules(Struct, frozen=True, kw_only=True):
         found = self._lists(new)
         return [] if found and self._lists(old) else found
 
-    def _check_patience(self, may_take_long: bool) -> None:
-        if self.type.is_heavy and not may_take_long:
-            raise TakesLong
+    def _values(
+        self, value: Any, schema: Schema, old: Correlated | None, *, path: str = "", may_take_long: bool
+    ) -> list[FieldError]:
+        """The errors of a value against its schema, or one error that says that this takes too long."""
+        budget = Budget(values.LIMITS if may_take_long else SLICE)
+        try:
+            return values.validate(value, schema, path=path, old=old, plans=self.type.plans, budget=budget)
+        except BudgetExceeded as exc:
+            if not may_take_long:
+                raise TakesLong from exc
+            return [field.forbidden(path or values.NOWHERE, _TAKES_LONG)]
 
     def _rules(
         self, found: Sequence[FieldError], new: Object, old: Object | None, warn: Warn, *, may_take_long: bool

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import aggregate
 from aio_apiserver.registry.base.validation import field
@@ -29,13 +30,17 @@ _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 class DefaultRules(Struct, frozen=True):
-    """`demands_pruned`: a default may not contain fields that the schema lacks."""
+    """`demands_pruned`: a default may not contain fields that the schema lacks.
+
+    budget: what the validation of all defaults may cost.
+    """
 
     metadata: MetadataType
+    budget: Budget
     demands_pruned: bool = True
 
     def validate(self, schema: Schema, path: str) -> list[FieldError]:
-        """The errors of all defaults in a structural schema."""
+        """The errors of all defaults in a structural schema. Raises BudgetExceeded."""
         root = {**schema, _EMBEDDED: True}
         return self._walk(root, root, path, _typed, is_in_metadata=False)
 
@@ -86,7 +91,7 @@ class DefaultRules(Struct, frozen=True):
         return [field.invalid(path, default, "must not have unknown fields"), *wrong] if has_unknown else wrong
 
     def _values(self, schema: Schema, default: Any, path: str) -> list[FieldError]:
-        wrong = values.validate_default(default, schema, path=path)
+        wrong = values.validate_default(default, schema, path=path, budget=self.budget)
         if wrong:
             return wrong
         return rules.evaluate(schema, default, default, path=path) or rules.evaluate(schema, default, None, path=path)

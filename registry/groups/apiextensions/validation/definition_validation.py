@@ -1,6 +1,7 @@
 """Definition validation: validates CustomResourceDefinitions, in kube-apiserver's order.
 
-Pure. Must hold: an update may keep violations of the old definition, so that old definitions can be changed.
+Pure. Must hold: an update may keep violations of the old definition, so that old definitions can be changed. Patterns
+and defaults of a definition are validated within a budget.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.empties import Empties, put_back
@@ -44,14 +46,20 @@ _UNSUPPORTED_SET = (
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
+LIMITS = BudgetLimits(steps=5_000_000, bytes_made=0)
+"""What the patterns and defaults of one definition may cost: some 10 s in the worker thread."""
+_TAKES_LONG = f"its patterns and defaults need more than {LIMITS.steps} steps to validate"
+
+
 class _Demands(Struct, frozen=True, kw_only=True):
-    """The rules that apply to one request. `before` is the spec that an update replaces."""
+    """The rules that apply to one request, and its budget. `before` is the spec that an update replaces."""
 
     schemas: Demands = field(default_factory=Demands)
     known_review: bool = True
     pruned_defaults: bool = True
     good_authorities: bool = False
     before: SpecView | None = None
+    budget: Budget = field(default_factory=lambda: Budget(LIMITS))
 
 
 def validate(crd: Object, empties: Empties = ()) -> list[FieldError]:
@@ -129,9 +137,13 @@ def _has_unsound_set(schema: Schema) -> bool:
 
 
 def _has_unpruned_defaults(schema: Schema) -> bool:
-    if not defaulting.has_defaults(schema) or structural_validation.validate(schema, ""):
+    budget = Budget(LIMITS)
+    try:
+        if not defaulting.has_defaults(schema) or structural_validation.validate(schema, "", budget):
+            return False
+        strict = DefaultRules(_metadata(), budget).validate(schema, "")
+    except BudgetExceeded:
         return False
-    strict = DefaultRules(_metadata()).validate(schema, "")
     return any(error.detail == "must not have unknown fields" for error in strict)
 
 
@@ -247,15 +259,21 @@ def _validate_schema(
     unsupported = structural_validation.unsupported(schema)
     wrong: list[FieldError] = []
     if not unsupported:
-        wrong = structural_validation.validate(schema, path)
-        if not wrong:
-            wrong = DefaultRules(_metadata(), demands_pruned=demands.pruned_defaults).validate(schema, path)
+        try:
+            wrong = structural_validation.validate(schema, path, demands.budget)
+            wrong = wrong or _default_rules(demands).validate(schema, path)
+        except BudgetExceeded:
+            wrong = [fields.forbidden(path, _TAKES_LONG)]
     is_structural = not unsupported and not wrong
     unsound = schema_validation.validate(schema, path, demands.schemas)
     found += wrong + unsound
     if not found and unsupported:
         return [fields.invalid(path, "", unsupported)]
     return found + rules.check(schema, path, before=old, unsound=unsound) if is_structural else found
+
+
+def _default_rules(demands: _Demands) -> DefaultRules:
+    return DefaultRules(_metadata(), demands.budget, demands_pruned=demands.pruned_defaults)
 
 
 def _validate_rest(crd: Object) -> list[FieldError]:

@@ -1,10 +1,11 @@
 """Structural validation: a schema is structural when each value has one known type, as pruning and defaulting need.
 
-Pure. Must hold: the errors are sorted by their text.
+Pure. Must hold: the errors are sorted by their text. Patterns are compiled within a budget.
 """
 
 from typing import Any
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.machinery.schema.model import Schema
@@ -68,30 +69,30 @@ def _below(schema: Schema) -> list[Any]:
     return [*combined, schema.get("not"), schema.get("items"), *members, schema.get("additionalProperties")]
 
 
-def validate(schema: Schema, path: str) -> list[FieldError]:
-    """The errors that make a schema not structural."""
-    found = _validate(schema, _ROOT, path)
+def validate(schema: Schema, path: str, budget: Budget) -> list[FieldError]:
+    """The errors that make a schema not structural. Raises BudgetExceeded."""
+    found = _validate(schema, _ROOT, path, budget)
     found += _validate_complete(schema, schema, path, path)
     return sorted(found, key=str)
 
 
-def _validate(schema: Schema, level: str, path: str) -> list[FieldError]:
+def _validate(schema: Schema, level: str, path: str, budget: Budget) -> list[FieldError]:
     found: list[FieldError] = []
     items, others = schema.get("items"), schema.get("additionalProperties")
     if schema.get("type") == "array" and not isinstance(items, dict):
         found.append(field.required(f"{path}.items", "must be specified"))
     if isinstance(items, dict):
-        found += _validate(items, _ITEM, f"{path}.items")
+        found += _validate(items, _ITEM, f"{path}.items", budget)
     for name, member in (schema.get("properties") or {}).items():
         if not is_plain(member):
-            found += _validate(member, _FIELD, f"{path}.properties[{name}]")
+            found += _validate(member, _FIELD, f"{path}.properties[{name}]", budget)
     if others is not None:
         if level == _ROOT:
             found.append(field.forbidden(f"{path}.additionalProperties", "must not be used at the root"))
         if isinstance(others, dict):
-            found += _validate(others, _FIELD, f"{path}.additionalProperties")
+            found += _validate(others, _FIELD, f"{path}.additionalProperties", budget)
     found += _validate_flags(schema, path)
-    found += _validate_values(schema, path, **_int_or_string(schema))
+    found += _validate_values(schema, path, budget, **_int_or_string(schema))
     found += _validate_type(schema, level, path)
     return found + _validate_metadata(schema, level, path)
 
@@ -157,36 +158,36 @@ def _int_or_string(schema: Schema) -> dict[str, bool]:
 
 
 def _validate_values(
-    schema: Schema, path: str, *, skips_any_of: bool = False, skips_first_any_of: bool = False
+    schema: Schema, path: str, budget: Budget, *, skips_any_of: bool = False, skips_first_any_of: bool = False
 ) -> list[FieldError]:
     found = []
     if not skips_any_of:
         for index, one in enumerate(schema.get("anyOf") or ()):
-            found += _validate_nested(one, f"{path}.anyOf[{index}]")
+            found += _validate_nested(one, f"{path}.anyOf[{index}]", budget)
     for index, one in enumerate(schema.get("allOf") or ()):
         is_skipped = skips_first_any_of and index == 0
-        found += _validate_nested(one, f"{path}.allOf[{index}]", skips_any_of=is_skipped)
+        found += _validate_nested(one, f"{path}.allOf[{index}]", budget, skips_any_of=is_skipped)
     for index, one in enumerate(schema.get("oneOf") or ()):
-        found += _validate_nested(one, f"{path}.oneOf[{index}]")
+        found += _validate_nested(one, f"{path}.oneOf[{index}]", budget)
     if schema.get("not") is not None:
-        found += _validate_nested(schema["not"], f"{path}.not")
+        found += _validate_nested(schema["not"], f"{path}.not", budget)
     pattern = schema.get("pattern")
     if pattern:
         try:
-            patterns.compiled(pattern)
+            patterns.compiled(pattern, budget)
         except ValueError as exc:
             detail = f"must be a valid regular expression, but isn't: {exc}"
             found.append(field.invalid(f"{path}.pattern", pattern, detail))
     return found
 
 
-def _validate_nested(schema: Schema, path: str, *, skips_any_of: bool = False) -> list[FieldError]:
-    found = _validate_values(schema, path, skips_any_of=skips_any_of)
+def _validate_nested(schema: Schema, path: str, budget: Budget, *, skips_any_of: bool = False) -> list[FieldError]:
+    found = _validate_values(schema, path, budget, skips_any_of=skips_any_of)
     if isinstance(schema.get("items"), dict):
-        found += _validate_nested(schema["items"], f"{path}.items")
+        found += _validate_nested(schema["items"], f"{path}.items", budget)
     properties = schema.get("properties") or {}
     for name, member in properties.items():
-        found += _validate_nested(member, f"{path}.properties[{name}]")
+        found += _validate_nested(member, f"{path}.properties[{name}]", budget)
     if schema.get("additionalProperties") is not None:
         found.append(field.forbidden(f"{path}.additionalProperties", "must be undefined to be structural"))
     found += [field.forbidden(f"{path}.{name}", detail) for name, detail in _MUST_NOT_BE_NESTED if schema.get(name)]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.machinery.schema.model import Schema
-from aio_apiserver.registry.machinery.schema.structural.plain import is_plain
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
 from aio_apiserver.registry.machinery.schema.validation.result import Result
 
@@ -33,15 +32,6 @@ def check(
     excluded = schema.get("not")
     if excluded is not None and validation.checked(value, excluded, name, old).is_valid:
         validation.general(result, f"{quote(name)} must not validate the schema (not)")
-
-
-def count(schema: Any) -> int:
-    """The number of combined schemas in a schema."""
-    if not isinstance(schema, dict) or is_plain(schema):
-        return 0
-    combined = [one for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word) or ()]
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return len(combined) + sum(map(count, (*combined, schema.get("not"), *below)))
 
 
 def _any_of(validation: "ValueValidation", result: Result, tried: Iterator[Result], name: str) -> None:

@@ -1,7 +1,7 @@
 """Values: validates a value against a schema: types, numbers, strings, lists, objects, combinations.
 
 Must hold: all errors are found, in kube-apiserver's order. Errors of parts that correspond to an unchanged old value
-are dropped.
+are dropped. A validation pays its budget for each value and schema; a small value can meet a schema of a megabyte.
 """
 
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.budget import Budget, BudgetLimits
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
@@ -18,6 +19,8 @@ from aio_apiserver.registry.machinery.schema.validation.correlation import Corre
 from aio_apiserver.registry.machinery.schema.validation.enums import Allowed
 from aio_apiserver.registry.machinery.schema.validation.result import MOST, Result
 
+LIMITS = BudgetLimits(steps=2_000_000, bytes_made=0)
+"""What the validation of one object may cost: some 4 s in the worker thread."""
 NOWHERE = "<nil>"
 """The field of errors that concern no single field."""
 
@@ -58,30 +61,38 @@ class SchemaPlan(Struct, frozen=True):
         )
 
 
+_STEPS_OF_A_VALUE = 3
+_PARTS_OF_A_STEP = 16
+"""To pass by a member, or an element without constraints, takes a small part of a step."""
 Plans = dict[int, SchemaPlan]
 """By the identity of the schema. The schema must live as long as this dict."""
 
 
 def validate(
-    value: Any, schema: Schema, *, plans: Plans, path: str = "", old: Correlated | None = None
+    value: Any, schema: Schema, *, plans: Plans, budget: Budget, path: str = "", old: Correlated | None = None
 ) -> list[FieldError]:
-    """The errors of a value. `path`: its field path; `old`: its old value.
+    """The errors of a value. `path`: its field path; `old`: its old value. Raises BudgetExceeded.
 
     plans: the cached parts of the schema; new ones are added.
     """
-    return list(ValueValidation(path, plans).value(value, schema, "", old).errors.values())
+    return list(ValueValidation(path, plans, budget).value(value, schema, "", old).errors.values())
 
 
-def validate_default(value: Any, schema: Schema, *, path: str) -> list[FieldError]:
-    """The errors of a default. In defaults, upstream does not check the type of int-or-string values."""
-    return list(ValueValidation(path, {}, types_int_or_string=False).value(value, schema, "").errors.values())
+def validate_default(value: Any, schema: Schema, *, path: str, budget: Budget) -> list[FieldError]:
+    """The errors of a default. In defaults, upstream does not check the type of int-or-string values.
+
+    Raises BudgetExceeded.
+    """
+    validation = ValueValidation(path, {}, budget, types_int_or_string=False)
+    return list(validation.value(value, schema, "").errors.values())
 
 
 class ValueValidation:
     """One validation. `name` is the path in the value, which begins with a dot below the first level."""
 
-    def __init__(self, path: str, plans: Plans, *, types_int_or_string: bool = True) -> None:
+    def __init__(self, path: str, plans: Plans, budget: Budget, *, types_int_or_string: bool = True) -> None:
         self._path = path
+        self._budget = budget
         self._types_int_or_string = types_int_or_string
         self._plans = plans
 
@@ -122,6 +133,7 @@ class ValueValidation:
         plan = self._plan(schema)
         if type(value) is plan.plain and (plan.plain is not int or value in _INT64):
             return Result(matches=plan.matches)
+        self._budget.spend(_STEPS_OF_A_VALUE)
         result = Result()
         if value is None:
             result.matches += self._type(result, value, plan, name)
@@ -195,13 +207,14 @@ class ValueValidation:
             result.add(message, field.too_long(self.where(name), longest))
         elif shortest is not None and len(value) < shortest:
             self.invalid(result, name, value, f"should be at least {shortest} chars long")
-        elif pattern and not patterns.matches(pattern, value):
+        elif pattern and not patterns.matches(pattern, value, self._budget):
             self.invalid(result, name, value, f"should match '{pattern}'")
 
     def _list(self, result: Result, value: list[Any], schema: Schema, name: str, old: Correlated | None) -> None:
         items = schema.get("items")
         if isinstance(items, dict):
             plan = self._plan(items)
+            self._budget.spend(len(value) // _PARTS_OF_A_STEP)
             for index, item in enumerate(value):
                 if type(item) is plan.plain and plan.plain is not int:
                     result.matches += plan.matches
@@ -221,6 +234,7 @@ class ValueValidation:
         self._count(result, len(value), schema, name)
         properties: dict[str, Schema] = schema.get("properties") or {}
         others = schema.get("additionalProperties")
+        self._budget.spend((len(value) + len(properties)) // _PARTS_OF_A_STEP)
         if isinstance(others, dict):
             for key, item in value.items():
                 if key not in properties:
@@ -234,7 +248,9 @@ class ValueValidation:
         self._required(result, value, schema, name)
 
     def _required(self, result: Result, value: dict[str, Any], schema: Schema, name: str) -> None:
-        for key in schema.get("required") or ():
+        required = schema.get("required") or ()
+        self._budget.spend(len(required))
+        for key in required:
             if key not in value:
                 missing = f"{name}.{key}"
                 result.add(f"{missing} in body is required", field.required(self.where(missing)))

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
 from aio_apiserver.registry.machinery.schema.validation import formats, values
 from aio_apiserver.registry.machinery.schema.validation.correlation import Correlated
 
 
 def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
     whole = {"type": "object", "properties": {"a": schema}}
-    return [str(error) for error in values.validate({"a": value}, whole, plans={})]
+    return [str(error) for error in values.validate({"a": value}, whole, plans={}, budget=Budget(values.LIMITS))]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_what_has_not_changed_may_stay_wrong() -> None:
     old = {"a": "long", "l": [{"k": "1", "v": "bad"}, {"k": "2", "v": 1}]}
     new = {"a": "long", "l": [{"k": "2", "v": "bad"}, {"k": "1", "v": "bad"}]}
 
-    errors = values.validate(new, schema, old=Correlated(new, old, schema), plans={})
+    errors = values.validate(new, schema, old=Correlated(new, old, schema), plans={}, budget=Budget(values.LIMITS))
 
     assert [error.path for error in errors] == ["l[0].v"]
 
@@ -90,6 +91,22 @@ def test_a_long_enum_is_shown_in_part() -> None:
 
     assert error.endswith('"..."')
     assert len(error) < 64 * 1024
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string", "pattern": "(a?){900}b"}, "a" * 1_000),
+        ({"type": "string", "anyOf": [{"pattern": rf"^\pL{{1,{number}}}$"} for number in range(90, 99)]}, "1"),
+        ({"type": "array", "items": {"type": "string", "anyOf": [{"minLength": 9}] * 90}}, ["a"] * 100),
+        ({"type": "object", "required": [str(number) for number in range(11_000)]}, {}),
+        ({"type": "array", "items": {"type": "object", "properties": {str(n): {} for n in range(9_000)}}}, [{}] * 50),
+    ],
+    ids=["a pattern", "large patterns", "alternatives", "required members", "properties"],
+)
+def test_a_validation_pays_for_each_value_and_each_schema(schema: dict[str, Any], value: Any) -> None:
+    with pytest.raises(BudgetExceeded):
+        values.validate(value, schema, plans={}, budget=Budget(BudgetLimits(steps=10_000, bytes_made=0)))
 
 
 def test_patterns_take_linear_time() -> None:
