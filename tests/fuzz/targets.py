@@ -22,6 +22,7 @@ from aio_apiserver.apiserver.wire.ignored_frames import IgnoredFrames
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.base.budget import SLICE, Budget
+from aio_apiserver.base.budget import SLICE, Budget, BudgetExceeded
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang import durations, json_characters, json_errors, pem, quantity
@@ -65,6 +66,7 @@ REFUSALS = (
     EvaluationError,
     CostExceeded,
     WebSocketError,
+    BudgetExceeded,
     pem.PemError,
     paths_of_columns.InvalidJSONPath,
     Unevaluable,
@@ -88,6 +90,8 @@ PRESENT: dict[str, Any] = {
     },
 }
 
+_TOO_MANY_DIGITS = "integer string conversion"
+"""Python's words for a number of thousands of digits, which reach no client."""
 Target = Callable[[bytes], object]
 
 
@@ -164,7 +168,11 @@ def applies(data: bytes) -> None:
 
 
 def cel_expressions(data: bytes) -> None:
-    ENVIRONMENT.compile(data.decode()).evaluate({"self": VALUE, "oldSelf": NONE})
+    text = data.decode()
+    try:
+        ENVIRONMENT.compile(text).evaluate({"self": VALUE, "oldSelf": NONE}, limit=50_000, budget=Budget(SLICE))
+    except ValueError as exc:
+        raise AssertionError("CEL has errors of its own") from exc
 
 
 def json_paths(data: bytes) -> None:
@@ -183,7 +191,7 @@ def columns_of_tables(data: bytes) -> None:
 
 def patterns_of_schemas(data: bytes) -> None:
     pattern, _, text = field_of(data).partition("\n")
-    patterns.matches(pattern, text)
+    patterns.matches(pattern, text, Budget(SLICE))
 
 
 def texts_of_fields(data: bytes) -> None:
@@ -312,6 +320,8 @@ def is_refused(target: Target, data: bytes) -> bool:
     except REFUSALS as refusal:
         if isinstance(refusal, UnicodeError) and not isinstance(refusal, UnicodeDecodeError):
             raise
+        if _TOO_MANY_DIGITS in str(refusal):
+            raise AssertionError("Python refused to read a number") from refusal
         return True
     return False
 

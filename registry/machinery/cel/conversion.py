@@ -9,11 +9,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from aio_apiserver.registry.machinery.cel import names, times
 from aio_apiserver.registry.machinery.cel.schema_types import Schema, with_type_and_metadata
-from aio_apiserver.registry.machinery.cel.values import SECOND, Duration, EvaluationError, UnorderedList
+from aio_apiserver.registry.machinery.cel.values import (
+    SECOND,
+    Duration,
+    EvaluationError,
+    UnorderedList,
+    identity,
+    whole_number,
+)
 
 Convert = Callable[[Any], Any]
 
@@ -59,7 +64,7 @@ def _duration(value: Any) -> Any:
 def _spoken(text: str) -> Duration | None:
     """A duration in words such as `1 day`; None for other text."""
     factors = [
-        (int(number), factor)
+        (whole_number(number) or 0, factor)
         for number, unit in _SPOKEN_PART.findall(text)
         for words, factor in _SPOKEN_UNITS
         if unit.lower() in words or unit.lower().startswith(words[-1])
@@ -67,7 +72,7 @@ def _spoken(text: str) -> Duration | None:
     return Duration(sum(number * factor for number, factor in factors)) if factors else None
 
 
-_SPOKEN_PART = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_SPOKEN_PART = re.compile(r"(?<![0-9])([0-9]++)\s*+([A-Za-zµ]+)")
 _SPOKEN_UNITS: Sequence[tuple[tuple[str, ...], int]] = (
     (("ns", "nano"), 1),
     (("us", "µs", "micro"), 10**3),
@@ -139,15 +144,11 @@ def _key_of(schema: Schema) -> Callable[[Any], Any] | None:
     """The key of an element in a list whose order does not count."""
     match schema.get("x-kubernetes-list-type"):
         case "set":
-            return _identity
+            return identity
         case "map":
             keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
-            return lambda one: _identity([one.get(key) for key in keys] if isinstance(one, dict) else one)
+            return lambda one: identity([one.get(key) for key in keys] if isinstance(one, dict) else one)
     return None
-
-
-def _identity(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=repr)
 
 
 def _object(schema: Schema) -> Convert | None:

@@ -20,6 +20,8 @@ LIST_COST, MAP_COST, OBJECT_COST = 10, 30, 40
 COMPARISONS = 2
 """Cost of each comparison when a list is sorted or searched for duplicates."""
 
+_BEYOND_LIMITS = 1_000_000
+
 CostOfCall = Callable[[str, Sequence[Any], Any], int]
 """Called with overload, arguments and result; the result is None after a failure."""
 
@@ -42,15 +44,27 @@ def _walk(_overload: str, arguments: Sequence[Any], _result: Any) -> int:
 
 
 def traversal(value: Any) -> int:
-    """The cost of walking through a value to its last part."""
-    if isinstance(value, (str, bytes)):
-        length = len(value.encode()) if isinstance(value, str) else len(value)
-        return int(length * TRAVERSAL)
-    if isinstance(value, list):
-        return sum(map(traversal, value))
-    if isinstance(value, dict):
-        return sum(traversal(key) + traversal(one) for key, one in value.items())
-    return 1
+    """The cost of walking through a value to its last part; of a larger cost than any limit, a part of it.
+
+    A list can contain the same large list a thousand times.
+    """
+    cost, visits, waiting = 0, 0, [value]
+    while waiting and cost <= _BEYOND_LIMITS:
+        part = waiting.pop()
+        visits += 1
+        if visits > _BEYOND_LIMITS:
+            return visits
+        if isinstance(part, (str, bytes)):
+            length = len(part.encode()) if isinstance(part, str) else len(part)
+            cost += int(length * TRAVERSAL)
+        elif isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, dict):
+            waiting.extend(part)
+            waiting.extend(part.values())
+        else:
+            cost += 1
+    return cost
 
 
 def _once(_overload: str, arguments: Sequence[Any], _result: Any) -> int:
@@ -147,6 +161,8 @@ def _sets(rounds: int) -> CostOfCall:
     return lambda _overload, arguments, _result: 1 + size_of(arguments[0]) * size_of(arguments[1]) * rounds
 
 
+OF_RESULT = frozenset({_twice_the_result, _new_list})
+"""The costs that need the result. All others are known before the call."""
 _COSTS: Mapping[str, CostOfCall] = {
     "check": _check,
     **dict.fromkeys(("fieldSelector", "labelSelector"), _selector),

@@ -2,26 +2,27 @@
 programs.
 
 Must hold: one environment serves many expressions. A program can be evaluated many times, with any variables of the
-declared names.
+declared names. An evaluation that exceeds its budget ends as one that exceeds its cost limit.
 
 A failure of a program's construction is reported as kube-apiserver does, with other words than a compile error.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.budget import Budget, BudgetExceeded
 from aio_apiserver.registry.machinery.cel import checker, literal_checks, standard, syntax
 from aio_apiserver.registry.machinery.cel.checker import Checked, Scope
 from aio_apiserver.registry.machinery.cel.declarations import STANDARD, merged
-from aio_apiserver.registry.machinery.cel.frames import Frame, Step
-from aio_apiserver.registry.machinery.cel.program import Dispatch, ProgramCompiler
+from aio_apiserver.registry.machinery.cel.frames import CANCELLED, LIMITS, Frame, Step
+from aio_apiserver.registry.machinery.cel.program import Dispatch, Implementation, ProgramCompiler
 from aio_apiserver.registry.machinery.cel.standard import pattern
 from aio_apiserver.registry.machinery.cel.syntax import Constant, Expr, FunctionCall, ListLiteral, MapLiteral, parts
 from aio_apiserver.registry.machinery.cel.types import Function, Type
-from aio_apiserver.registry.machinery.cel.values import EvaluationError
+from aio_apiserver.registry.machinery.cel.values import CostExceeded, EvaluationError
 
 CALL_LIMIT = 1_000_000
 """The cost limit of one evaluation."""
@@ -31,7 +32,7 @@ class Library(Struct, frozen=True, eq=False):
     """Functions and their implementations by overload. Compared by identity, so that combinations can be cached."""
 
     functions: Mapping[str, Function]
-    implementations: Mapping[str, Callable[..., Any]]
+    implementations: Mapping[str, Implementation]
 
 
 class Program(Struct, frozen=True, dict=True):
@@ -45,14 +46,18 @@ class Program(Struct, frozen=True, dict=True):
         """The type of its value."""
         return self.checked.result
 
-    def evaluate(self, variables: Mapping[str, Any], *, limit: int = CALL_LIMIT) -> tuple[Any, int]:
+    def evaluate(
+        self, variables: Mapping[str, Any], *, limit: int = CALL_LIMIT, budget: Budget | None = None
+    ) -> tuple[Any, int]:
         """The value and the cost of the evaluation. Raises EvaluationError, with its cost, and CostExceeded."""
-        frame = Frame(variables, limit)
+        frame = Frame(variables, limit, budget or Budget(LIMITS))
         try:
             return self._step(frame), frame.cost
         except EvaluationError as failure:
             failure.cost = frame.cost
             raise
+        except BudgetExceeded as exc:
+            raise CostExceeded(CANCELLED) from exc
 
     def mistake(self) -> str:
         """Why a compiled expression cannot be prepared for evaluation; empty when it can."""
@@ -117,13 +122,14 @@ _LIMIT = 10_000
 
 def mistake(root: Expr, compiler: ProgramCompiler) -> str:
     """Why an expression cannot be instantiated; empty when it can."""
+    budget = Budget(LIMITS)
     for call in _calls(root):
         try:
             if call.function in _FINDERS:
-                _check_pattern(call)
+                _check_pattern(call, budget)
             elif call.function in _CONVERSIONS and _is_constant(call):
-                compiler.compiled(call)(Frame({}, _LIMIT))
-        except EvaluationError as exc:
+                compiler.compiled(call)(Frame({}, _LIMIT, budget))
+        except (EvaluationError, BudgetExceeded) as exc:
             return str(exc)
     return ""
 
@@ -136,10 +142,10 @@ def _calls(node: Expr) -> Iterator[FunctionCall]:
         yield node
 
 
-def _check_pattern(call: FunctionCall) -> None:
+def _check_pattern(call: FunctionCall, budget: Budget) -> None:
     argument = call.arguments[0] if call.arguments else None
     if isinstance(argument, Constant) and isinstance(argument.value, str):
-        pattern(argument.value)
+        pattern(argument.value, budget)
 
 
 def _is_constant(node: Expr) -> bool:

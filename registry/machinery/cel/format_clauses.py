@@ -5,7 +5,7 @@ Pure. Must hold: mistakes of a template are found in the order of its clauses.
 
 from collections.abc import Callable, Sequence
 
-from aio_apiserver.registry.machinery.cel.values import EvaluationError
+from aio_apiserver.registry.machinery.cel.values import MAX_INT, EvaluationError, whole_number
 
 PRECISION = 6
 _VERBS = frozenset("sdfebxXo")
@@ -67,7 +67,11 @@ def _precision(template: str, start: int, end: int) -> int:
     if start == end:
         no_number = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
         raise EvaluationError(f"{_WRONG_PRECISION}{no_number}")
-    return int(template[start:end])
+    precision = whole_number(template[start:end])
+    if precision is None or precision > MAX_INT:
+        wrong = f'strconv.Atoi: parsing "{template[start:end]}": value out of range'
+        raise EvaluationError(f"{_WRONG_PRECISION}error while converting precision to integer: {wrong}")
+    return precision
 
 
 _INTEGERS = "integers"

@@ -6,8 +6,10 @@ It also checks that all members of a list or map literal have one type. Argument
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from aio_apiserver.base.budget import Budget, BudgetExceeded
 from aio_apiserver.registry.machinery.cel import format_checks, times
 from aio_apiserver.registry.machinery.cel.checker import Checked
+from aio_apiserver.registry.machinery.cel.frames import LIMITS
 from aio_apiserver.registry.machinery.cel.standard import pattern
 from aio_apiserver.registry.machinery.cel.syntax import (
     Constant,
@@ -69,8 +71,8 @@ def _differing(
 
 def _is_pattern(text: str) -> bool:
     try:
-        pattern(text)
-    except EvaluationError:
+        pattern(text, Budget(LIMITS))
+    except (EvaluationError, BudgetExceeded):
         return False
     return True
 

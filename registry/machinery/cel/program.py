@@ -1,7 +1,8 @@
 """Program: cel-go's planner and interpreter: turns a checked CEL tree into Python functions that count their cost.
 
-Must hold: the costs are kube-apiserver's. An evaluation ends with a value, an EvaluationError or CostExceeded, for any
-variables. A program keeps no state between evaluations.
+Must hold: the costs are kube-apiserver's. A call pays its cost before it computes, unless the cost is that of its
+result. An evaluation ends with a value, an EvaluationError or CostExceeded, for any variables. A program keeps no state
+between evaluations.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,12 +27,20 @@ from aio_apiserver.registry.machinery.cel.syntax import (
     ObjectLiteral,
     Select,
 )
-from aio_apiserver.registry.machinery.cel.values import EvaluationError, TypeName, UInt, kind_of
+from aio_apiserver.registry.machinery.cel.values import (
+    Budgeted,
+    EvaluationError,
+    Gathered,
+    GatheredMap,
+    TypeName,
+    UInt,
+    kind_of,
+)
 
 _OPTIONAL_INDEX = "_[?_]"
 """The optional index returns none for values without elements."""
 
-Implementation = Callable[..., Any]
+Implementation = Callable[..., Any] | Budgeted
 """The implementation of an overload. The types of its arguments are checked before the call."""
 
 
@@ -131,12 +140,16 @@ class ProgramCompiler:
     def _function(self, name: str, overloads: Sequence[str], steps: Sequence[Step]) -> Step:
         find = self._dispatch.chosen(name, overloads)
         cost_of = costs.cost_of_call(name)
+        needs_result = cost_of in costs.OF_RESULT
 
         def call(frame: Frame) -> Any:
             arguments = [step(frame) for step in steps]
             identity, implementation = find(arguments)
+            if not needs_result:
+                frame.spend(cost_of(identity, arguments, None))
+                return _computed(implementation, arguments, frame)
             try:
-                value = implementation(*arguments)
+                value = _computed(implementation, arguments, frame)
             except EvaluationError:
                 frame.spend(cost_of(identity, arguments, None))
                 raise
@@ -208,12 +221,13 @@ class ProgramCompiler:
         over, start = self.compiled(node.over), self.compiled(node.start)
         condition, step, result = (self.compiled(one) for one in (node.condition, node.step, node.result))
         names = [name for name in (node.accumulator, node.variable, node.second) if name]
+        gathered = _gathering(node)
 
         def fold(frame: Frame) -> Any:
             entries = _entries(over(frame), has_second=bool(node.second))
             variables = frame.variables
             hidden = {name: variables[name] for name in names if name in variables}
-            variables[node.accumulator] = start(frame)
+            variables[node.accumulator] = gathered(start(frame)) if gathered is not None else start(frame)
             try:
                 for first, second in entries:
                     variables[node.variable] = first
@@ -227,9 +241,39 @@ class ProgramCompiler:
                 for name in names:
                     variables.pop(name, None)
                 variables.update(hidden)
-            return value
+            return value if gathered is None else _ended(value)
 
         return fold
+
+
+def _computed(implementation: Implementation, arguments: Sequence[Any], frame: Frame) -> Any:
+    """The value of a call. Raises EvaluationError, BudgetExceeded."""
+    if isinstance(implementation, Budgeted):
+        return implementation.work(frame.budget, *arguments)
+    return implementation(*arguments)
+
+
+_RESULT = "@result"
+"""The accumulator of the macros. Expressions cannot name it."""
+
+
+def _gathering(node: Comprehension) -> Callable[[Any], Any] | None:
+    """The type of an accumulator that begins empty, only grows and is the result: a copy for each element would take a
+    time that grows with the square of their number.
+    """
+    is_result = isinstance(node.result, Ident) and node.result.name == _RESULT == node.accumulator
+    if not is_result:
+        return None
+    if isinstance(node.start, ListLiteral) and not node.start.elements:
+        return Gathered
+    return GatheredMap if isinstance(node.start, MapLiteral) and not node.start.entries else None
+
+
+def _ended(value: Any) -> Any:
+    """The accumulator at the end, as a list or map that does not change any more."""
+    if type(value) is Gathered:
+        return list(value)
+    return dict(value) if type(value) is GatheredMap else value
 
 
 class ObjectValue(dict[str, Any]):

@@ -1,24 +1,31 @@
 """Standard: the implementations of CEL's standard operators and functions, by overload.
 
-Pure. Errors have cel-go's words.
+Pure. Errors have cel-go's words. Must hold: a function that makes a text, a list or a map, or passes through its
+arguments, pays the budget of the evaluation before it does (Budgeted).
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.base.golang.text import float_text, value_text
 from aio_apiserver.registry.machinery.cel import missing_overloads, times
 from aio_apiserver.registry.machinery.cel.declarations import STANDARD
 from aio_apiserver.registry.machinery.cel.types import Overload, TypeKind
 from aio_apiserver.registry.machinery.cel.values import (
+    BYTES_OF_A_POINTER,
+    BYTES_OF_AN_ENTRY,
     MAX_INT,
     MAX_UINT,
     MIN_INT,
     NONE,
     SECOND,
+    Budgeted,
     Duration,
     EvaluationError,
+    Gathered,
+    GatheredMap,
     Opaque,
     Optional,
     Timestamp,
@@ -29,10 +36,12 @@ from aio_apiserver.registry.machinery.cel.values import (
     checked_uint,
     equal,
     kind_of,
+    whole_number,
 )
 from aio_apiserver.registry.machinery.schema.validation import patterns
+from aio_apiserver.registry.machinery.schema.validation.patterns import Pattern
 
-Implementations = Mapping[str, Callable[..., Any]]
+Implementations = Mapping[str, Callable[..., Any] | Budgeted]
 """By the id of the overload."""
 
 _BY_KIND = {
@@ -50,16 +59,18 @@ def kinds_of(overload: Overload) -> Sequence[str]:
     ]
 
 
-def pattern(text: str) -> Any:
-    """A compiled regular expression. Raises EvaluationError."""
+def pattern(text: str, budget: Budget) -> Pattern:
+    """A compiled regular expression. Raises EvaluationError, BudgetExceeded."""
     try:
-        return patterns.compiled(text)
+        return patterns.compiled(text, budget)
     except ValueError as exc:
         raise EvaluationError(str(exc)) from exc
 
 
-def _matches(text: str, regex: str) -> bool:
-    return pattern(regex).search(text) is not None
+def _matches(budget: Budget, text: str, regex: str) -> bool:
+    compiled = pattern(regex, budget)
+    compiled.pay(len(text), budget)
+    return compiled.regex.search(text) is not None
 
 
 def _divide(one: int, other: int) -> int:
@@ -95,8 +106,21 @@ def _modulo_unsigned(one: UInt, other: UInt) -> UInt:
     return UInt(one % other)
 
 
-def _concatenated(one: list[Any], other: list[Any]) -> list[Any]:
-    return one.added(other) if isinstance(one, UnorderedList) else [*one, *other]
+def _joined(budget: Budget, one: Any, other: Any) -> Any:
+    budget.make(len(one) + len(other))
+    return one + other
+
+
+def _concatenated(budget: Budget, one: list[Any], other: list[Any]) -> list[Any]:
+    budget.make(BYTES_OF_A_POINTER * len(other))
+    if type(one) is Gathered:
+        one.extend(other)
+        return one
+    budget.make(BYTES_OF_A_POINTER * len(one))
+    if not isinstance(one, UnorderedList):
+        return [*one, *other]
+    budget.spend(len(one) + len(other))
+    return one.added(other)
 
 
 def _at(elements: list[Any], index: Any) -> Any:
@@ -122,8 +146,8 @@ def _keys_like(key: Any) -> Sequence[Any]:
     return (key,)
 
 
-def _in_list(element: Any, elements: list[Any]) -> bool:
-    return any(equal(element, one) for one in elements)
+def _in_list(budget: Budget, element: Any, elements: list[Any]) -> bool:
+    return any(equal(element, one, budget) for one in elements)
 
 
 def _in_map(key: Any, entries: dict[Any, Any]) -> bool:
@@ -172,18 +196,18 @@ def _int_of_double(value: float) -> int:
 
 
 def _int_of_text(text: str) -> int:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdigit()):
+    negative = text.startswith("-")
+    number = whole_number(text[1:] if text[:1] in ("+", "-") else text)
+    if number is None or number > MAX_INT + negative:
         raise _no_conversion("int")
-    if not MIN_INT <= int(text) <= MAX_INT:
-        raise _no_conversion("int")
-    return int(text)
+    return -number if negative else number
 
 
 def _uint_of_text(text: str) -> UInt:
-    if not (text.isascii() and text.isdigit() and int(text) <= MAX_UINT):
+    number = whole_number(text)
+    if number is None or number > MAX_UINT:
         raise _no_conversion("uint")
-    return UInt(int(text))
+    return UInt(number)
 
 
 def _uint_of_double(value: float) -> UInt:
@@ -194,9 +218,12 @@ def _uint_of_double(value: float) -> UInt:
 
 def _double_of_text(text: str) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         raise _no_conversion("double") from None
+    if math.isinf(number) and any(map(str.isdigit, text)):
+        raise _no_conversion("double")
+    return number
 
 
 _BOOLEANS = {
@@ -211,7 +238,13 @@ def _bool_of_text(text: str) -> bool:
     return _BOOLEANS[text]
 
 
-def _text_of_bytes(value: bytes) -> str:
+def _bytes_of_text(budget: Budget, text: str) -> bytes:
+    budget.make(len(text))
+    return text.encode()
+
+
+def _text_of_bytes(budget: Budget, value: bytes) -> str:
+    budget.make(len(value))
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -232,19 +265,24 @@ def _duration_of_text(text: str) -> Duration:
     return length
 
 
-def _inserted(entries: dict[Any, Any], *more: Any) -> dict[Any, Any]:
+def _inserted(budget: Budget, entries: dict[Any, Any], *more: Any) -> dict[Any, Any]:
     added = more[0] if len(more) == 1 else {more[0]: more[1]}
+    budget.make(BYTES_OF_AN_ENTRY * len(added))
     for key in added:
         if key in entries:
             raise EvaluationError(f"insert failed: key {value_text(key)} already exists")
+    if type(entries) is GatheredMap:
+        entries.update(added)
+        return entries
+    budget.make(BYTES_OF_AN_ENTRY * len(entries))
     return {**entries, **added}
 
 
-def _equals(one: Any, other: Any) -> bool:
+def _equals(budget: Budget, one: Any, other: Any) -> bool:
     """Values of an opaque type are equal to values of the same type, and cannot be compared with others."""
     if isinstance(one, Opaque) and kind_of(one) != kind_of(other):
         raise EvaluationError("no such overload")
-    return equal(one, other)
+    return equal(one, other, budget)
 
 
 def _less(one: Any, other: Any) -> bool:
@@ -298,17 +336,17 @@ def _same(value: Any) -> Any:
 
 
 IMPLEMENTATIONS: Implementations = {
-    "equals": _equals,
-    "not_equals": lambda one, other: not equal(one, other),
+    "equals": Budgeted(_equals),
+    "not_equals": Budgeted(lambda budget, one, other: not equal(one, other, budget)),
     **_comparisons(),
-    "add_bytes": lambda one, other: one + other,
+    "add_bytes": Budgeted(_joined),
     "add_double": lambda one, other: one + other,
     "add_duration_duration": _nanoseconds(_sum, _length),
     "add_duration_timestamp": lambda length, moment: _moved(moment, length.nanoseconds),
     "add_timestamp_duration": lambda moment, length: _moved(moment, length.nanoseconds),
     "add_int64": lambda one, other: checked_int(one + other),
-    "add_list": _concatenated,
-    "add_string": lambda one, other: one + other,
+    "add_list": Budgeted(_concatenated),
+    "add_string": Budgeted(_joined),
     "add_uint64": lambda one, other: checked_uint(one + other),
     "subtract_double": lambda one, other: one - other,
     "subtract_duration_duration": _nanoseconds(_difference, _length),
@@ -330,7 +368,7 @@ IMPLEMENTATIONS: Implementations = {
     "index_map": _member,
     "optional_list_index_int": _optional_at,
     "optional_map_index_value": _optional_at,
-    "in_list": _in_list,
+    "in_list": Budgeted(_in_list),
     "in_map": _in_map,
     **{one.id: len for one in STANDARD["size"].overloads},
     "type": lambda value: TypeName(kind_of(value)),
@@ -349,7 +387,7 @@ IMPLEMENTATIONS: Implementations = {
         _same,
     ),
     "string_to_bool": _bool_of_text,
-    "string_to_bytes": str.encode,
+    "string_to_bytes": Budgeted(_bytes_of_text),
     "int_to_double": float,
     "uint_to_double": float,
     "string_to_double": _double_of_text,
@@ -362,7 +400,7 @@ IMPLEMENTATIONS: Implementations = {
     "int_to_uint64": checked_uint,
     "string_to_uint64": _uint_of_text,
     "bool_to_string": lambda value: "true" if value else "false",
-    "bytes_to_string": _text_of_bytes,
+    "bytes_to_string": Budgeted(_text_of_bytes),
     "double_to_string": float_text,
     "duration_to_string": times.duration_text,
     "int_to_string": str,
@@ -375,8 +413,8 @@ IMPLEMENTATIONS: Implementations = {
     "contains_string": lambda text, part: part in text,
     "ends_with_string": str.endswith,
     "starts_with_string": str.startswith,
-    "matches": _matches,
-    "matches_string": _matches,
+    "matches": Budgeted(_matches),
+    "matches_string": Budgeted(_matches),
     **_parts(),
     "optional_of": lambda value: Optional(True, value),
     "optional_ofNonZeroValue": _non_zero,
@@ -387,6 +425,6 @@ IMPLEMENTATIONS: Implementations = {
     "optional_list_optindex_optional_int": _optional_at,
     "map_optindex_optional_value": _optional_at,
     "optional_map_optindex_optional_value": _optional_at,
-    "@mapInsert_map_key_value": _inserted,
-    "@mapInsert_map_map": _inserted,
+    "@mapInsert_map_key_value": Budgeted(_inserted),
+    "@mapInsert_map_map": Budgeted(_inserted),
 }

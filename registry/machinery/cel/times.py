@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from aio_apiserver.registry.machinery.cel.values import SECOND, Duration, EvaluationError, Timestamp
+from aio_apiserver.registry.machinery.cel.values import SECOND, Duration, EvaluationError, Timestamp, whole_number
 
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)")
 _UNITS: Mapping[str, int] = {
@@ -18,7 +18,8 @@ _UNITS: Mapping[str, int] = {
     "m": 60 * SECOND,
     "h": 3600 * SECOND,
 }
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_MOST_DIGITS = 20
 _MAX_DURATION = 2**63 - 1
 MIN_SECONDS, MAX_SECONDS = -62135596800, 253402300799
 _OFFSET = re.compile(r"([+-]?)(\d\d):(\d\d)")
@@ -51,7 +52,10 @@ def parse_duration(text: str) -> Duration | None:
             return None
         whole, _, fraction = match[1].partition(".")
         unit = _UNITS[match[2]]
-        total += int(whole or 0) * unit + (int(fraction) * unit // 10 ** len(fraction) if fraction else 0)
+        number, fraction = whole_number(whole or "0"), fraction[:_MOST_DIGITS]
+        if number is None:
+            return None
+        total += number * unit + (int(fraction) * unit // 10 ** len(fraction) if fraction else 0)
         at = match.end()
     if not body or total > _MAX_DURATION:
         return None
@@ -75,7 +79,8 @@ def checked_duration(length: Duration) -> Duration:
 def timestamp_text(moment: Timestamp) -> str:
     """RFC 3339 with as many fraction digits as needed."""
     rest = moment.nanoseconds % SECOND
-    text = _local(moment, timezone(timedelta(seconds=moment.offset))).strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+    local, year = _local(moment, timedelta(seconds=moment.offset))
+    text = f"{year:04d}-{local:%m-%dT%H:%M:%S}"
     return text + (f".{rest:09d}".rstrip("0") if rest else "") + _offset_text(moment.offset)
 
 
@@ -93,24 +98,36 @@ def duration_text(length: Duration) -> str:
     return f"{sign}{seconds}" + (f".{rest:09d}".rstrip("0") if rest else "") + "s"
 
 
-def _zone(name: str) -> tzinfo:
+def _zone(name: str) -> tzinfo | timedelta:
+    """A time zone, or a fixed offset from UTC. Python's zones have offsets below a day."""
     match = _OFFSET.fullmatch(name)
     if match is not None:
         offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
-        return timezone(-offset if match[1] == "-" else offset)
+        return -offset if match[1] == "-" else offset
     try:
         return ZoneInfo(name or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
         raise EvaluationError(f"unknown time zone {name}") from exc
 
 
-def _local(moment: Timestamp, zone: tzinfo) -> datetime:
-    start = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment.nanoseconds // SECOND)
-    return start.astimezone(zone)
+_CYCLE_YEARS, _CYCLE = 400, timedelta(days=146_097)
+"""After 400 years, the calendar repeats, and so do the days of the week."""
+_EDGE = 10 * 24 * 3600
+"""Seconds: longer than any offset."""
+
+
+def _local(moment: Timestamp, zone: tzinfo | timedelta) -> tuple[datetime, int]:
+    """The moment in a time zone, and its year. Python has no year 0 and no year 10,000, which zones can make of the
+    first and the last days: there, the datetime is that of another cycle of the calendar.
+    """
+    seconds = moment.nanoseconds // SECOND
+    cycles = (seconds < MIN_SECONDS + _EDGE) - (seconds > MAX_SECONDS - _EDGE)
+    utc = datetime(1970, 1, 1, tzinfo=UTC) + (timedelta(seconds=seconds) + cycles * _CYCLE)
+    local = utc + zone if isinstance(zone, timedelta) else utc.astimezone(zone)
+    return local, local.year - cycles * _CYCLE_YEARS
 
 
 PARTS: Mapping[str, Callable[[datetime], int]] = {
-    "FullYear": lambda moment: moment.year,
     "Month": lambda moment: moment.month - 1,
     "DayOfYear": lambda moment: moment.timetuple().tm_yday - 1,
     "DayOfMonth": lambda moment: moment.day - 1,
@@ -127,8 +144,10 @@ def part_of_timestamp(name: str) -> Callable[..., int]:
     """A function that reads a part of a timestamp in a time zone, UTC by default."""
     if name == "Milliseconds":
         return lambda moment, _zone="": moment.nanoseconds % SECOND // 10**6
+    if name == "FullYear":
+        return lambda moment, zone="": _local(moment, _zone(zone))[1]
     part = PARTS[name]
-    return lambda moment, zone="": part(_local(moment, _zone(zone)))
+    return lambda moment, zone="": part(_local(moment, _zone(zone))[0])
 
 
 def part_of_duration(name: str) -> Callable[[Duration], int]:

@@ -8,11 +8,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import orjson
 from msgspec import Struct
+
+from aio_apiserver.base.budget import Budget
 
 MAX_INT, MIN_INT, MAX_UINT = 2**63 - 1, -(2**63), 2**64 - 1
 SECOND = 10**9
 """In nanoseconds."""
+
+
+BYTES_OF_A_POINTER, BYTES_OF_A_TEXT, BYTES_OF_AN_ENTRY = 8, 56, 100
+"""What an element of a list takes, what a text takes besides its characters, and an entry of a map."""
+_MOST_DIGITS = 20
 
 
 class EvaluationError(Exception):
@@ -85,6 +93,20 @@ class Opaque:
     type_name = ""
 
 
+class Budgeted(Struct, frozen=True):
+    """The implementation of a function that gets the budget of the evaluation before its arguments."""
+
+    work: Callable[..., Any]
+
+
+class Gathered(list[Any]):
+    """The accumulator of `map` and `filter`, to which elements are added in place: no expression sees it."""
+
+
+class GatheredMap(dict[Any, Any]):
+    """The accumulator of `transformMap`, to which entries are added in place: no expression sees it."""
+
+
 class UnorderedList(list[Any]):
     """A list whose order does not count (x-kubernetes-list-type: set or map).
 
@@ -113,7 +135,9 @@ KINDS: Kinds = {
     bytes: "bytes",
     list: "list",
     UnorderedList: "list",
+    Gathered: "list",
     dict: "map",
+    GatheredMap: "map",
     type(None): "null_type",
     Timestamp: "google.protobuf.Timestamp",
     Duration: "google.protobuf.Duration",
@@ -134,37 +158,70 @@ def kind_of(value: Any) -> str:
 _NUMBERS = frozenset({int, UInt, float})
 
 
-def equal(one: Any, other: Any) -> bool:
-    """Whether two values are equal in CEL."""
+def equal(one: Any, other: Any, budget: Budget) -> bool:
+    """Whether two values are equal in CEL. Lists and maps pay for their members."""
     kind, other_kind = type(one), type(other)
     if kind in _NUMBERS and other_kind in _NUMBERS:
         return bool(one == other)
     if isinstance(one, list) and isinstance(other, list):
-        return _equal_lists(one, other)
+        return _equal_lists(one, other, budget)
     if isinstance(one, dict) and isinstance(other, dict):
+        budget.spend(1 + len(one) // _MEMBERS_OF_A_STEP)
         return len(one) == len(other) and all(
-            name in other and equal(value, other[name]) for name, value in one.items()
+            name in other and equal(value, other[name], budget) for name, value in one.items()
         )
     if kind is Optional and other_kind is Optional:
-        return one.has_value is other.has_value and equal(one.value, other.value)
+        return one.has_value is other.has_value and equal(one.value, other.value, budget)
     return kind is other_kind and bool(one == other)
 
 
-def _equal_lists(one: list[Any], other: list[Any]) -> bool:
+_MEMBERS_OF_A_STEP = 4
+
+
+def _equal_lists(one: list[Any], other: list[Any], budget: Budget) -> bool:
     if len(one) != len(other):
         return False
+    budget.spend(1 + len(one) // _MEMBERS_OF_A_STEP)
     if isinstance(one, UnorderedList):
-        left = list(other)
-        return all(_take(left, element) for element in one)
-    return all(map(equal, one, other))
+        return _equal_in_any_order(one, other, budget)
+    return all(equal(element, another, budget) for element, another in zip(one, other, strict=True))
 
 
-def _take(elements: list[Any], wanted: Any) -> bool:
+def _equal_in_any_order(one: list[Any], other: list[Any], budget: Budget) -> bool:
+    """Whether the elements correspond. Those that are the same as JSON correspond at once."""
+    alike: dict[bytes, list[Any]] = {}
+    for element in other:
+        alike.setdefault(identity(element), []).append(element)
+    unmatched = [element for element in one if not _pop(alike.get(identity(element)))]
+    left = [element for elements in alike.values() for element in elements]
+    return all(_take(left, element, budget) for element in unmatched)
+
+
+def _pop(elements: list[Any] | None) -> bool:
+    """Remove an element, if there is one; returns whether there was."""
+    return bool(elements and (elements.pop(), True))
+
+
+def _take(elements: list[Any], sought: Any, budget: Budget) -> bool:
+    budget.spend(len(elements))
     for index, element in enumerate(elements):
-        if equal(element, wanted):
+        if equal(element, sought, budget):
             del elements[index]
             return True
     return False
+
+
+def identity(value: Any) -> bytes:
+    """A value as JSON, by which elements of lists are the same."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=repr)
+
+
+def whole_number(digits: str) -> int | None:
+    """The number in a text of digits; None for other text, and for more than 64 bits hold."""
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    significant = digits.lstrip("0") or "0"
+    return int(significant) if len(significant) <= _MOST_DIGITS else None
 
 
 def checked_int(value: int) -> int:

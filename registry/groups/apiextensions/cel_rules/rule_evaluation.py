@@ -1,6 +1,7 @@
 """Rule evaluation: evaluates the CEL rules of a schema on an object.
 
-Must hold: evaluation stops when all rules together exceed the budget. A rule that fails on an unchanged value is a
+Must hold: evaluation stops when all rules together exceed the cost budget, or do and make more than the server allows
+for one object. A rule that fails on an unchanged value is a
 warning instead of an error. The messages are kube-apiserver's.
 """
 
@@ -11,6 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from aio_apiserver.base.budget import Budget, BudgetLimits
 from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation import field as fields
@@ -37,6 +39,8 @@ BUDGET = 10_000_000
 """The cost limit of all rules for one object."""
 PATIENCE = 50_000
 """The cost limit in the event loop, about 15 ms."""
+LIMITS = BudgetLimits(steps=10_000_000, bytes_made=64 * 1024 * 1024)
+"""What the functions of all rules for one object may do and make."""
 _MESSAGE_LIMIT = 5 * 1024
 _NO_MORE = "no further validation rules will be run"
 _OUT_OF_BUDGET = f"validation failed due to running out of cost budget, {_NO_MORE}"
@@ -49,13 +53,14 @@ class _Finished(Exception):
 
 class RuleOutcome(Struct):
     """The result of an evaluation. `warnings` are failures on unchanged values. `patience` is the cost that is left in
-    the event loop.
+    the event loop. `work` is the budget of the functions.
     """
 
     errors: list[FieldError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     budget: int = BUDGET
     patience: int = BUDGET
+    work: Budget = field(default_factory=lambda: Budget(LIMITS))
 
     @property
     def limit(self) -> int:
@@ -165,7 +170,7 @@ class CompiledRules:
     def _judge_by(self, rule: Compiled, variables: "_Variables", where: _Where, outcome: RuleOutcome) -> None:
         assert rule.program is not None
         try:
-            verdict, cost = rule.program.evaluate(variables.of(rule), limit=outcome.limit)
+            verdict, cost = rule.program.evaluate(variables.of(rule), limit=outcome.limit, budget=outcome.work)
         except CostExceeded as exc:
             outcome.check_patience()
             self._stop(rule, str(exc), where, outcome)
@@ -201,7 +206,7 @@ class CompiledRules:
             return ""
         source = quote(rule.rule["messageExpression"])
         try:
-            text, cost = rule.message.evaluate(variables.of(rule), limit=outcome.limit)
+            text, cost = rule.message.evaluate(variables.of(rule), limit=outcome.limit, budget=outcome.work)
         except CostExceeded:
             outcome.check_patience()
             why = f"{_NO_MORE} due to call cost exceeds limit for messageExpression: {source}"

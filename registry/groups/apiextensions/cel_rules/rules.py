@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from aio_apiserver.base.budget import SLICE, Budget
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.apiextensions.cel_rules import rule_evaluation
 from aio_apiserver.registry.groups.apiextensions.cel_rules.rule_checks import RuleChecks
 from aio_apiserver.registry.groups.apiextensions.cel_rules.rule_evaluation import (
-    BUDGET,
     PATIENCE,
     CompiledRules,
     RuleOutcome,
@@ -52,7 +52,7 @@ def outcome(
     if not has_rules(schema):
         return RuleOutcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
-    found = RuleOutcome(patience=BUDGET if may_take_long else PATIENCE)
+    found = RuleOutcome() if may_take_long else RuleOutcome(patience=PATIENCE, work=Budget(SLICE))
     compiled, began = _rules(_Same(schema, recorder), is_resource), recorder.clock.monotonic()
     rule_evaluation.evaluate(compiled, new, old, schema, path=path, outcome=found)
     recorder.evaluated(began)

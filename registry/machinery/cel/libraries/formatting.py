@@ -1,11 +1,12 @@
 """Formatting: the CEL function `'%s: %d'.format([...])`, with English separators.
 
-Pure. Must hold: members of lists and maps are written as CEL literals.
+Pure. Must hold: members of lists and maps are written as CEL literals. All texts are paid for before they are written.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import float_text
 from aio_apiserver.registry.machinery.cel import format_clauses, times
@@ -15,14 +16,39 @@ _SUPERSCRIPT = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ ")
 _SPECIAL = ("NaN", "Infinity", "-Infinity")
 
 
-def formatted(template: str, arguments: Sequence[Any]) -> str:
-    """The template with its clauses replaced. Raises EvaluationError."""
+def formatted(budget: Budget, template: str, arguments: Sequence[Any]) -> str:
+    """The template with its clauses replaced. Raises EvaluationError, BudgetExceeded."""
+    budget.make(len(template))
+    budget.spend(len(template) // _CHARACTERS_OF_A_STEP)
 
     def write(index: int, verb: str, precision: int) -> str:
+        budget.make(precision)
+        _pay(arguments[index], budget)
         return _VERBS[verb](arguments[index], precision)
 
     parts, _ = format_clauses.fill(template, len(arguments), write)
     return "".join(parts)
+
+
+_CHARACTERS_OF_A_STEP = 8
+_BYTES_OF_A_SCALAR = 64
+_MOST_OF_A_CHARACTER = 4
+"""Characters that stand for one in a literal."""
+
+
+def _pay(value: Any, budget: Budget) -> None:
+    """Pay for the text of a value, which may contain the same list many times."""
+    budget.spend(1)
+    if isinstance(value, str | bytes):
+        budget.make(_MOST_OF_A_CHARACTER * len(value))
+        return
+    budget.make(_BYTES_OF_A_SCALAR)
+    if isinstance(value, list | dict):
+        for member in value:
+            _pay(member, budget)
+    if isinstance(value, dict):
+        for member in value.values():
+            _pay(member, budget)
 
 
 def _refused(clause: str, value: Any) -> EvaluationError:

@@ -1,14 +1,20 @@
-"""Lists: the CEL library for lists: order, sums, search, slices, flatten, sort."""
+"""Lists: the CEL library for lists: order, sums, search, slices, flatten, sort.
+
+Pure. Must hold: the size of a list is paid for before it is made.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.values import (
+    BYTES_OF_A_POINTER,
     NONE,
+    Budgeted,
     Duration,
     EvaluationError,
     Optional,
@@ -22,6 +28,8 @@ from aio_apiserver.registry.machinery.cel.values import (
 _ORDERED = ("bool", "int", "uint", "double", "string", "bytes", "duration", "timestamp")
 _SUMMED = ("int", "uint", "double", "duration")
 _RANGE_LIMIT = 1_000_000
+_ELEMENTS_OF_A_STEP = 4
+_BYTES_OF_A_NUMBER = 40
 
 
 def _compared(one: Any, other: Any) -> int:
@@ -30,12 +38,14 @@ def _compared(one: Any, other: Any) -> int:
     return int(one > other) - int(one < other)
 
 
-def _is_sorted(elements: Sequence[Any]) -> bool:
+def _is_sorted(budget: Budget, elements: Sequence[Any]) -> bool:
+    budget.spend(len(elements) // _ELEMENTS_OF_A_STEP)
     return all(_compared(one, other) <= 0 for one, other in pairwise(elements))
 
 
-def _summing(zero: Any) -> Callable[[Sequence[Any]], Any]:
-    def add(elements: Sequence[Any]) -> Any:
+def _summing(zero: Any) -> Budgeted:
+    def add(budget: Budget, elements: Sequence[Any]) -> Any:
+        budget.spend(len(elements) // _ELEMENTS_OF_A_STEP)
         if isinstance(zero, Duration):
             return Duration(checked_int(sum(one.nanoseconds for one in elements)))
         if isinstance(zero, float):
@@ -43,72 +53,85 @@ def _summing(zero: Any) -> Callable[[Sequence[Any]], Any]:
         total = sum(elements)
         return checked_uint(total) if isinstance(zero, UInt) else checked_int(total)
 
-    return add
+    return Budgeted(add)
 
 
 _ZEROS = {"int": 0, "uint": UInt(0), "double": 0.0, "duration": Duration(0)}
 
 
-def _extreme(name: str, choose: Callable[..., Any]) -> Callable[[Sequence[Any]], Any]:
-    def find(elements: Sequence[Any]) -> Any:
+def _extreme(name: str, choose: Callable[..., Any]) -> Budgeted:
+    def find(budget: Budget, elements: Sequence[Any]) -> Any:
+        budget.spend(len(elements) // _ELEMENTS_OF_A_STEP)
         if not elements:
             raise EvaluationError(f"{name} called on empty list")
         return choose(elements, key=cmp_to_key(_compared))
 
-    return find
+    return Budgeted(find)
 
 
-def _index_of(elements: Sequence[Any], wanted: Any) -> int:
-    return next((index for index, one in enumerate(elements) if equal(one, wanted)), -1)
+def _index_of(budget: Budget, elements: Sequence[Any], sought: Any) -> int:
+    return next((index for index, element in enumerate(elements) if equal(element, sought, budget)), -1)
 
 
-def _last_index_of(elements: Sequence[Any], wanted: Any) -> int:
-    return max((index for index, one in enumerate(elements) if equal(one, wanted)), default=-1)
+def _last_index_of(budget: Budget, elements: Sequence[Any], sought: Any) -> int:
+    return max((index for index, element in enumerate(elements) if equal(element, sought, budget)), default=-1)
 
 
-def _slice(elements: Sequence[Any], start: int, end: int) -> list[Any]:
+def _slice(budget: Budget, elements: Sequence[Any], start: int, end: int) -> list[Any]:
     if start < 0 or end < 0:
         raise EvaluationError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
         raise EvaluationError(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
     if end > len(elements):
         raise EvaluationError(f"cannot slice({start}, {end}), list is length {len(elements)}")
+    budget.make(BYTES_OF_A_POINTER * (end - start))
     return list(elements[start:end])
 
 
-def _flatten(elements: Sequence[Any], depth: int = 1) -> list[Any]:
+def _flatten(budget: Budget, elements: Sequence[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
+    budget.make(BYTES_OF_A_POINTER * len(elements))
+    budget.spend(1 + len(elements) // _ELEMENTS_OF_A_STEP)
     flat: list[Any] = []
     for element in elements:
         if isinstance(element, list) and depth > 0:
-            flat += _flatten(element, depth - 1)
+            flat += _flatten(budget, element, depth - 1)
         else:
             flat.append(element)
     return flat
 
 
-def _sort(elements: Sequence[Any]) -> list[Any]:
+def _sort(budget: Budget, elements: Sequence[Any]) -> list[Any]:
+    budget.make(BYTES_OF_A_POINTER * len(elements))
     return sorted(elements, key=cmp_to_key(_compared))
 
 
-def _sort_by(elements: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
+def _sort_by(budget: Budget, elements: Sequence[Any], keys: Sequence[Any]) -> list[Any]:
+    budget.make(BYTES_OF_A_POINTER * len(elements))
     key_of = cmp_to_key(_compared)
     return [elements[index] for index in sorted(range(len(elements)), key=lambda index: key_of(keys[index]))]
 
 
-def _range(count: int) -> list[int]:
+def _range(budget: Budget, count: int) -> list[int]:
     if count > _RANGE_LIMIT:
         raise EvaluationError("range is too long")
+    budget.make(_BYTES_OF_A_NUMBER * max(count, 0))
     return list(range(count))
 
 
-def _distinct(elements: Sequence[Any]) -> list[Any]:
-    seen: list[Any] = []
+def _reverse(budget: Budget, elements: Sequence[Any]) -> list[Any]:
+    budget.make(BYTES_OF_A_POINTER * len(elements))
+    return list(elements[::-1])
+
+
+def _distinct(budget: Budget, elements: Sequence[Any]) -> list[Any]:
+    budget.make(BYTES_OF_A_POINTER * len(elements))
+    different: list[Any] = []
     for element in elements:
-        if not any(equal(element, one) for one in seen):
-            seen.append(element)
-    return seen
+        if not any(equal(element, earlier, budget) for earlier in different):
+            different.append(element)
+    return different
 
 
 def _overloads(word: str, kinds: Sequence[str], result: str = "") -> list[tuple[str, str]]:
@@ -141,20 +164,20 @@ LIBRARY = Library(
         }
     ),
     {
-        **{f"list_{kind}_is_sorted_bool": _is_sorted for kind in _ORDERED},
+        **{f"list_{kind}_is_sorted_bool": Budgeted(_is_sorted) for kind in _ORDERED},
         **{f"list_{kind}_sum": _summing(_ZEROS[kind]) for kind in _SUMMED},
         **{f"list_{kind}_max": _extreme("max", max) for kind in _ORDERED},
         **{f"list_{kind}_min": _extreme("min", min) for kind in _ORDERED},
-        "list_a_index_of_int": _index_of,
-        "list_a_last_index_of_int": _last_index_of,
-        "list_slice": _slice,
-        "list_flatten": _flatten,
-        "list_flatten_int": _flatten,
-        **{f"list_{kind}_sort": _sort for kind in _ORDERED},
-        **{f"list_{kind}_sortByAssociatedKeys": _sort_by for kind in _ORDERED},
-        "lists_range": _range,
-        "list_reverse": lambda elements: elements[::-1],
-        "list_distinct": _distinct,
+        "list_a_index_of_int": Budgeted(_index_of),
+        "list_a_last_index_of_int": Budgeted(_last_index_of),
+        "list_slice": Budgeted(_slice),
+        "list_flatten": Budgeted(_flatten),
+        "list_flatten_int": Budgeted(_flatten),
+        **{f"list_{kind}_sort": Budgeted(_sort) for kind in _ORDERED},
+        **{f"list_{kind}_sortByAssociatedKeys": Budgeted(_sort_by) for kind in _ORDERED},
+        "lists_range": Budgeted(_range),
+        "list_reverse": Budgeted(_reverse),
+        "list_distinct": Budgeted(_distinct),
         "list_first": lambda elements: Optional(True, elements[0]) if elements else NONE,
         "list_last": lambda elements: Optional(True, elements[-1]) if elements else NONE,
     },

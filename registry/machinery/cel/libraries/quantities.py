@@ -1,5 +1,6 @@
 """Quantities: the CEL library `quantity`, for Kubernetes amounts."""
 
+import math
 from fractions import Fraction
 from functools import total_ordering
 
@@ -59,6 +60,13 @@ def _as_integer(amount: Amount) -> int:
     return int(amount.worth)
 
 
+def _as_float(amount: Amount) -> float:
+    try:
+        return float(amount.worth)
+    except OverflowError:
+        return math.inf if amount.worth > 0 else -math.inf
+
+
 def _sign(amount: Amount) -> int:
     return (amount.worth > 0) - (amount.worth < 0)
 
@@ -97,7 +105,7 @@ LIBRARY = Library(
         "quantity_is_greater_than": lambda one, other: one > other,
         "quantity_is_less_than": lambda one, other: one < other,
         "quantity_compare_to": _compare,
-        "quantity_get_float": lambda amount: float(amount.worth),
+        "quantity_get_float": _as_float,
         "quantity_get_int": _as_integer,
         "quantity_is_integer": _is_integer,
         "quantity_add": lambda one, other: Amount(one.worth + other.worth),

@@ -8,7 +8,7 @@ from msgspec import Struct
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
-from aio_apiserver.registry.machinery.cel.values import EvaluationError, Opaque
+from aio_apiserver.registry.machinery.cel.values import MAX_UINT, EvaluationError, Opaque, whole_number
 
 SEMVER = Type(TypeKind.OBJECT, "kubernetes.Semver")
 
@@ -31,7 +31,7 @@ class SemverValue(Struct, Opaque, frozen=True, eq=False):
 
     @property
     def _key(self) -> _Key:
-        parts = tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in self.before)
+        parts = tuple((not part.isdigit(), len(part) if part.isdigit() else 0, part) for part in self.before)
         return self.numbers, not self.before, parts
 
     def __eq__(self, other: object) -> bool:
@@ -48,8 +48,15 @@ def _read(text: str) -> SemverValue | None:
     match = _PATTERN.fullmatch(text)
     if match is None:
         return None
-    numbers = (int(match[1]), int(match[2]), int(match[3]))
-    return SemverValue(numbers, tuple(match[4].split(".")) if match[4] else ())
+    before = tuple(match[4].split(".")) if match[4] else ()
+    if not all(_fits(part) for part in (*match.group(1, 2, 3), *before) if part.isdigit()):
+        return None
+    return SemverValue((int(match[1]), int(match[2]), int(match[3])), before)
+
+
+def _fits(digits: str) -> bool:
+    number = whole_number(digits)
+    return number is not None and number <= MAX_UINT
 
 
 def _normalized(text: str) -> str:

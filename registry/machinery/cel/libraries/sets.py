@@ -1,27 +1,28 @@
-"""Sets: the CEL library `sets`, for lists as sets."""
+"""Sets: the CEL library `sets`, for lists as sets. Elements that are lists or maps pay for their comparison. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
-from aio_apiserver.registry.machinery.cel.values import equal
+from aio_apiserver.registry.machinery.cel.values import Budgeted, equal
 
 
-def _has(elements: Sequence[Any], wanted: Any) -> bool:
-    return any(equal(one, wanted) for one in elements)
+def _has(budget: Budget, elements: Sequence[Any], sought: Any) -> bool:
+    return any(equal(element, sought, budget) for element in elements)
 
 
-def _contains(elements: Sequence[Any], others: Sequence[Any]) -> bool:
-    return all(_has(elements, other) for other in others)
+def _contains(budget: Budget, elements: Sequence[Any], others: Sequence[Any]) -> bool:
+    return all(_has(budget, elements, other) for other in others)
 
 
-def _equivalent(elements: Sequence[Any], others: Sequence[Any]) -> bool:
-    return _contains(elements, others) and _contains(others, elements)
+def _equivalent(budget: Budget, elements: Sequence[Any], others: Sequence[Any]) -> bool:
+    return _contains(budget, elements, others) and _contains(budget, others, elements)
 
 
-def _intersects(elements: Sequence[Any], others: Sequence[Any]) -> bool:
-    return any(_has(elements, other) for other in others)
+def _intersects(budget: Budget, elements: Sequence[Any], others: Sequence[Any]) -> bool:
+    return any(_has(budget, elements, other) for other in others)
 
 
 LIBRARY = Library(
@@ -33,8 +34,8 @@ LIBRARY = Library(
         }
     ),
     {
-        "list_sets_contains_list": _contains,
-        "list_sets_equivalent_list": _equivalent,
-        "list_sets_intersects_list": _intersects,
+        "list_sets_contains_list": Budgeted(_contains),
+        "list_sets_equivalent_list": Budgeted(_equivalent),
+        "list_sets_intersects_list": Budgeted(_intersects),
     },
 )

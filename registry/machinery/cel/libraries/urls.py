@@ -1,38 +1,53 @@
 """URLs: the CEL library `url`."""
 
-from urllib.parse import SplitResult, parse_qs, quote, unquote, urlsplit
+import re
+from urllib.parse import parse_qs, quote, unquote
 
 from msgspec import Struct
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.machinery.cel.declarations import functions
 from aio_apiserver.registry.machinery.cel.environment import Library
 from aio_apiserver.registry.machinery.cel.types import Type, TypeKind
-from aio_apiserver.registry.machinery.cel.values import EvaluationError, Opaque
+from aio_apiserver.registry.machinery.cel.values import Budgeted, EvaluationError, Opaque
 from aio_apiserver.registry.machinery.schema.validation.uris import is_request_uri
 
+_BYTES_OF_A_PARAMETER, _STEPS_OF_A_PARAMETER = 250, 3
+_MOST_OF_A_CHARACTER = 12
+"""Characters in an escape of one."""
 URL = Type(TypeKind.OBJECT, "kubernetes.URL")
+
+
+_PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL)
 
 
 class UrlValue(Struct, Opaque, frozen=True):
     """The CEL value of an absolute URI or an absolute path."""
 
-    parts: SplitResult
+    text: str
+    scheme: str
+    authority: str
+    path: str
+    query: str
     type_name = URL.name
 
     @property
     def size(self) -> int:
-        return len(self.parts.geturl())
+        return len(self.text)
 
 
 def _parse(text: str) -> UrlValue:
     if not is_request_uri(text):
         why = f'parse "{text}": invalid URI for request'
         raise EvaluationError(f"URL parse error during conversion from string: {why}")
-    return UrlValue(urlsplit(text))
+    match = _PARTS.fullmatch(text)
+    assert match is not None
+    scheme, *others = (part or "" for part in match.groups())
+    return UrlValue(text, scheme.lower(), *others)
 
 
 def _host(url: UrlValue) -> str:
-    return url.parts.netloc.rpartition("@")[2]
+    return url.authority.rpartition("@")[2]
 
 
 def _hostname(url: UrlValue) -> str:
@@ -46,12 +61,15 @@ def _port(url: UrlValue) -> str:
     return _host(url).rpartition("]")[2].partition(":")[2]
 
 
-def _query(url: UrlValue) -> dict[str, list[str]]:
-    return parse_qs(url.parts.query, keep_blank_values=True)
+def _query(budget: Budget, url: UrlValue) -> dict[str, list[str]]:
+    budget.make(_BYTES_OF_A_PARAMETER * (url.query.count("&") + 1) + len(url.query))
+    budget.spend(_STEPS_OF_A_PARAMETER * (url.query.count("&") + 1))
+    return parse_qs(url.query, keep_blank_values=True)
 
 
-def _escaped_path(url: UrlValue) -> str:
-    return quote(unquote(url.parts.path), safe="/:@!$&'()*+,;=-._~") if "%" not in url.parts.path else url.parts.path
+def _escaped_path(budget: Budget, url: UrlValue) -> str:
+    budget.make(_MOST_OF_A_CHARACTER * len(url.path))
+    return quote(unquote(url.path), safe="/:@!$&'()*+,;=-._~") if "%" not in url.path else url.path
 
 
 LIBRARY = Library(
@@ -71,11 +89,11 @@ LIBRARY = Library(
     {
         "string_to_url": _parse,
         "is_url_string": is_request_uri,
-        "url_get_scheme": lambda url: url.parts.scheme,
+        "url_get_scheme": lambda url: url.scheme,
         "url_get_host": _host,
         "url_get_hostname": _hostname,
         "url_get_port": _port,
-        "url_get_escaped_path": _escaped_path,
-        "url_get_query": _query,
+        "url_get_escaped_path": Budgeted(_escaped_path),
+        "url_get_query": Budgeted(_query),
     },
 )

@@ -158,7 +158,7 @@ def _date_time(text: str) -> bool:
 
 
 _GO_DURATION = re.compile(r"[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)")
-_SPOKEN_PART = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_SPOKEN_PART = re.compile(r"(?<![0-9])([0-9]++)\s*+([A-Za-zµ]+)")
 _UNITS = frozenset("ns nano us µs micro ms milli s sec m min h hr hour d day w wk week".split())
 _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 

@@ -3,7 +3,7 @@
 An evaluation begins on the event loop. When it costs more than some milliseconds, it goes on in the worker thread.
 
 Must hold: a variable of a policy is computed once, at its first use, and its cost counts. All expressions of a policy
-together stay within the budget.
+together stay within the cost budget, and within what the server lets their functions do and make.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from aio_apiserver.base import worker_thread
+from aio_apiserver.base.budget import SLICE, Budget, BudgetLimits
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.base.golang.quoting import quote
@@ -28,6 +29,8 @@ BUDGET = 10_000_000
 CONDITIONS_BUDGET = 2_500_000
 _SHORT_COST = 20_000
 """The cost of an evaluation on the event loop: some ten milliseconds."""
+_LIMITS = BudgetLimits(steps=10_000_000, bytes_made=64 * 1024 * 1024)
+"""What the functions of all expressions of a policy may do and make."""
 _OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
 
 
@@ -68,7 +71,8 @@ class Evaluation:
         self.budget = budget
         self.may_take_long = False
         """Whether expressions are evaluated in the worker thread."""
-        self._short_cost = _SHORT_COST
+        self._short_cost, self._short_work = _SHORT_COST, Budget(SLICE)
+        self._work = Budget(_LIMITS)
         self._seen = {**inputs.seen, admission.VARIABLES_NAME: _Variables(inputs.variables, self)}
         self._spent_on_variables = 0
 
@@ -99,9 +103,9 @@ class Evaluation:
     def _evaluated(self, program: Program) -> tuple[Any, int]:
         """The value and its cost. Raises EvaluationError, CostExceeded, Undecided, TakesLong."""
         if self.may_take_long:
-            return program.evaluate(self._seen)
+            return program.evaluate(self._seen, budget=self._work)
         try:
-            value, cost = program.evaluate(self._seen, limit=self._short_cost)
+            value, cost = program.evaluate(self._seen, limit=self._short_cost, budget=self._short_work)
         except CostExceeded:
             raise TakesLong from None
         except EvaluationError as failure:
