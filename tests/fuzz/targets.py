@@ -20,9 +20,8 @@ from aiohttp.http_parser import HttpRequestParser
 from aio_apiserver.apiserver.wire import negotiation, parameters, request_info, urls
 from aio_apiserver.apiserver.wire.ignored_frames import IgnoredFrames
 from aio_apiserver.apiserver.wire.request_parser import AnyMethodParser, RequestParser
-from aio_apiserver.base.clock import ManualClock
-from aio_apiserver.base.budget import SLICE, Budget
 from aio_apiserver.base.budget import SLICE, Budget, BudgetExceeded
+from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.golang import durations, json_characters, json_errors, pem, quantity
@@ -256,6 +255,8 @@ def backups(data: bytes) -> None:
 
 def backup_files(data: bytes) -> None:
     archive.verified(Path("backup"), io.BytesIO(data))
+
+
 class _Messages:
     """What a watch hears of its client."""
 

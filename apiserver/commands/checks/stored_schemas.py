@@ -63,8 +63,8 @@ class StoredSchemas:
         except DecodeError as exc:
             yield StoreFinding(PROBLEM, _SCHEMA, value.place, str(exc))
             return
-        for error in decoded.strict_errors:
-            yield StoreFinding(WARNING, _SCHEMA, value.place, error)
+        for text in decoded.strict_errors:
+            yield StoreFinding(WARNING, _SCHEMA, value.place, text)
         try:
             errors = values.validate(decoded.obj, custom.schema or {}, plans=custom.plans, budget=Budget(values.LIMITS))
         except BudgetExceeded as exc:
