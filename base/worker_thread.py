@@ -21,8 +21,11 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable
+from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
+
+from aio_apiserver.base.short_texts import key_of
 
 T = TypeVar("T")
 
@@ -32,6 +35,7 @@ _RIVAL_SECONDS = 0.0005
 
 LONG = 64 * 1024
 """The size in bytes from which on work on an object may take long."""
+_MOST_USERS = 1024
 STORE = ""
 """The user of the store's own work."""
 
@@ -112,6 +116,7 @@ class WorkerThread:
     async def run(self, work: Callable[[], T], user: str) -> T:
         """The result of the work, once the scheduler has picked its user."""
         outcome: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        user = key_of(user)
         pieces = self._waiting.setdefault(user, deque())
         request = asyncio.current_task()
         assert request is not None
@@ -125,7 +130,7 @@ class WorkerThread:
             del outcome  # else a failure, this frame in its traceback, and the future are a cycle with all of the work
 
     def statistics(self) -> dict[str, int]:
-        """How many pieces wait, by user."""
+        """How many pieces wait, by user or by the digest of a long name."""
         return {user: len(pieces) for user, pieces in self._waiting.items()}
 
     def _start_next(self) -> None:
@@ -164,7 +169,10 @@ class WorkerThread:
         running.add_done_callback(done)
 
     def _note_end(self, user: str, seconds: float) -> None:
+        """Note when the last piece of a user has ended. Of too many users, those whose pieces ended last are kept."""
         ended = {one: at for one, at in self._ended.items() if at > self._now}
+        if len(ended) >= _MOST_USERS:
+            ended = dict(sorted(ended.items(), key=itemgetter(1))[_MOST_USERS // 2 :])
         self._ended = {**ended, user: self._now + seconds}
 
 

@@ -27,16 +27,17 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 async def contents(
-    running: Running, since: "HistoryMoment | None", title: str, texts: Sequence[tuple[str, str]]
+    running: Running, since: "HistoryMoment | None", title: str, texts: Sequence[tuple[str, str]], by: str
 ) -> dict[str, Any]:
-    """The contents of a report since a moment, or since the start."""
+    """The contents of a report since a moment, or since the start. by: the user whose objects come first."""
     assert running.parts.console is not None
-    shown = [collected_report.ReportText(*one) for one in texts]
-    since = since or history.HistoryMoment()
-    tokens = running.pki.admin_tokens
-    return await collected_report.collected(
-        running.parts.console.history, since, title=title or "Report", texts=shown, secrets=tokens
+    order = collected_report.ReportOrder(
+        title=title or "Report",
+        texts=[collected_report.ReportText(*one) for one in texts],
+        by=by,
+        secrets=running.pki.admin_tokens,
     )
+    return await collected_report.collected(running.parts.console.history, since or history.HistoryMoment(), order)
 
 
 def write(path: Path, data: Mapping[str, Any]) -> None:

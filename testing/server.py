@@ -263,15 +263,18 @@ class Server(Waiting):
             self._webhooks = Webhooks(host)
         return self._webhooks
 
-    def report(self, path: Path | str, *, title: str = "", texts: Sequence[tuple[str, str]] = ()) -> None:
+    def report(
+        self, path: Path | str, *, title: str = "", texts: Sequence[tuple[str, str]] = (), user: str = ""
+    ) -> None:
         """Write what happened since the start or the last `reset` to one HTML file. It needs `ui=True`.
 
-        texts: titles and texts that the report shows, the failure of the test first.
+        texts: titles and texts that the report shows, the failure of the test first. user: the objects that this user
+        has changed come first.
         """
         console = self._live.parts.console
         if console is None:
             raise RuntimeError("a report needs a server with ui=True, which records")
-        reports.write(Path(path), self._call(reports.contents(self._live, self._report_begins, title, texts)))
+        reports.write(Path(path), self._call(reports.contents(self._live, self._report_begins, title, texts, user)))
 
     # # Internal
 

@@ -1,14 +1,17 @@
 """Buffered: collects audit events into batches, by number and by time.
 
-Must hold: a request does not wait. An event that does not fit into the buffer is lost, and counted as lost. At the end
-all collected events are sent, within a time limit.
+Must hold: a request does not wait. An event that does not fit into the buffer is lost, and counted as lost. The buffer
+is bounded by the number of events, and by the bytes of those that wait or are being sent. At the end all collected
+events are sent, within a time limit.
 """
 
 import asyncio
 import itertools
 from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import orjson
 from msgspec import Struct
 
 from aio_apiserver.apiserver.auditing.backends import Backend, FailureReports
@@ -16,6 +19,9 @@ from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.generic.audit.trail import Event
 
+MOST_BYTES = 64 * 1024 * 1024
+_EVENT_BYTES = 2_000
+"""The memory of an event without its texts."""
 _FAREWELL_SECONDS = 10.0
 """The time limit for the last batches when the server stops."""
 
@@ -31,6 +37,13 @@ class Batching(Struct, frozen=True, kw_only=True):
     is_parallel: bool = False
 
 
+class _SizedEvent(NamedTuple):
+    """An event, and the bytes that it counts for."""
+
+    event: Event
+    size: int
+
+
 class Buffered:
     """Collects events for another backend."""
 
@@ -39,13 +52,15 @@ class Buffered:
         self._batching = batching
         self._clock = clock
         self._troubles = troubles
-        self._waiting: deque[Event] = deque()
+        self._waiting: deque[_SizedEvent] = deque()
+        self._bytes = 0
+        """Of the events that wait or are being sent."""
         self._is_time = asyncio.Event()
         self._is_stopping = False
         self._timer: asyncio.Task[None] | None = None
         self._work = Tasks()
         self._sending = Tasks()
-        self._under_way: dict[asyncio.Task[None], list[Event]] = {}
+        self._under_way: dict[asyncio.Task[None], list[_SizedEvent]] = {}
         self._left, self._left_at = float(batching.burst), clock.monotonic()
         self._worker = self._work.spawn(self._run(), name="audit batches")
 
@@ -54,10 +69,12 @@ class Buffered:
             if self._is_stopping:
                 self._troubles.tell("buffered", "audit backend shut down", events[number:])
                 break
-            if len(self._waiting) >= self._batching.most_waiting:
+            size = len(orjson.dumps(event)) + _EVENT_BYTES
+            if len(self._waiting) >= self._batching.most_waiting or self._bytes + size > MOST_BYTES:
                 self._troubles.tell("buffered", "audit buffer queue blocked", events[number:])
                 break
-            self._waiting.append(event)
+            self._waiting.append(_SizedEvent(event, size))
+            self._bytes += size
         self._look()
         return True
 
@@ -72,7 +89,8 @@ class Buffered:
                     await asyncio.wait(self._under_way)
         except TimeoutError:
             sent = itertools.chain.from_iterable(self._under_way.values())
-            self._troubles.tell("buffered", "audit backend shut down", [*sent, *self._waiting])
+            lost = [one.event for one in (*sent, *self._waiting)]
+            self._troubles.tell("buffered", "audit backend shut down", lost)
         await self._work.close()
         await self._sending.close()
         await self._backend.close()
@@ -99,17 +117,20 @@ class Buffered:
             if self._is_stopping:
                 return
 
-    async def _send(self, batch: list[Event]) -> None:
+    async def _send(self, batch: list["_SizedEvent"]) -> None:
         await self._throttle()
         if not self._batching.is_parallel:
-            await self._backend.process(batch)
+            await self._process(batch)
             return
         task = self._sending.spawn(self._process(batch), name="audit batch")
         self._under_way[task] = batch
         task.add_done_callback(self._under_way.pop)
 
-    async def _process(self, batch: list[Event]) -> None:
-        await self._backend.process(batch)
+    async def _process(self, batch: list["_SizedEvent"]) -> None:
+        try:
+            await self._backend.process([one.event for one in batch])
+        finally:
+            self._bytes -= sum(one.size for one in batch)
 
     async def _throttle(self) -> None:
         """Wait until the rate limit allows another batch."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlencode
 
 from aio_apiserver.apiserver.commands.terminal import command_lines
 from aio_apiserver.apiserver.config.flag_grammar import UsageError
@@ -18,12 +19,22 @@ from aio_apiserver.apiserver.outgoing import clusters
 from aio_apiserver.apiserver.outgoing.clusters import ClusterFailed
 from aio_apiserver.base import private_files
 
+_OWN = (
+    command_lines.text_flag(
+        "user", "The user whose changed objects come first. Without it, those of the administrator do."
+    ),
+)
+
 MANUAL = CommandManual(
     about="Writes what happened lately on the server of this machine to one HTML file: the timeline, the objects that "
     "changed, and what stands out. The server needs --ui.",
-    usage=("report FILE [--data-dir=...]",),
+    usage=("report FILE [--user=NAME] [--data-dir=...]",),
+    flags=_OWN,
     finding="there is no report",
-    examples=(CommandExample("report today.html --data-dir=data", "the last minutes"),),
+    examples=(
+        CommandExample("report today.html --data-dir=data", "the last minutes"),
+        CommandExample("report jane.html --user=jane", "the objects that jane has changed come first"),
+    ),
 )
 
 
@@ -31,16 +42,17 @@ def run(arguments: Sequence[str]) -> int:
     """Write the report. Returns the exit code. Raises UsageError."""
     if command_lines.wants_help(arguments, MANUAL):
         return 0
-    line = command_lines.parse(arguments, ())
+    line = command_lines.parse(arguments, _OWN)
     if len(line.words) != 1:
         raise UsageError("report takes the name of the file to write")
-    return command_lines.run(lambda: _report(line.settings.kubeconfig_file, Path(line.words[0])))
+    return command_lines.run(lambda: _report(line.settings.kubeconfig_file, Path(line.words[0]), line.text("user")))
 
 
-async def _report(kubeconfig: Path, file: Path) -> int:
+async def _report(kubeconfig: Path, file: Path, user: str) -> int:
+    path = f"{REPORT}?{urlencode({'user': user})}" if user else REPORT
     async with clusters.opened(clusters.read(kubeconfig)) as cluster:
         try:
-            async with cluster.answer("GET", REPORT) as answer:
+            async with cluster.answer("GET", path) as answer:
                 page = await answer.read()
         except ClusterFailed as exc:
             if exc.status != HTTPStatus.NOT_FOUND:

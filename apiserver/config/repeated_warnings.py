@@ -11,6 +11,8 @@ fields are all written. At most 1,000 texts are kept.
 import logging
 from typing import NamedTuple
 
+from aio_apiserver.base.short_texts import key_of
+
 SECONDS = 10.0
 MOST_SECONDS = 600.0
 _MOST = 1000
@@ -36,7 +38,7 @@ class RepeatedWarnings(logging.Filter):
         if record.levelno != logging.WARNING or record.exc_info or getattr(record, "fields", None):
             return True
         text, now = record.getMessage(), record.created
-        key = record.pathname, record.lineno, text
+        key = record.pathname, record.lineno, key_of(text)
         known = self._written.pop(key, None)
         seconds = SECONDS
         if known is not None and not _is_over(known, now):

@@ -1,19 +1,23 @@
 """report_endpoint: the report of a running server as a file to download.
 
-    GET /ui/api/report
+    GET /ui/api/report?user=jane     the objects that jane has changed come first; without it, those of the own user
 
 It is registered behind `signed_in_reads`. Must hold: values of Secrets and tokens of administrators are hidden.
+One report is made at a time.
 """
 
+import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from aiohttp import hdrs, web
 
-from aio_apiserver.apiserver.console.reports.collected_report import collected
+from aio_apiserver.apiserver.console.reports.collected_report import ReportOrder, collected
 from aio_apiserver.apiserver.console.reports.report_page import report_page
 from aio_apiserver.apiserver.console.timeline.history import HistoryMoment, ServerHistory
-from aio_apiserver.apiserver.wire import responses
+from aio_apiserver.apiserver.wire import parameters, responses
 from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.base import worker_thread
 
 REPORT = "/ui/api/report"
 TITLE = "What happened lately"
@@ -25,11 +29,17 @@ class ReportEndpoint:
     def __init__(self, history: ServerHistory, secrets: Sequence[str]) -> None:
         self._history = history
         self._secrets = secrets
+        self._making = asyncio.Lock()
 
     async def handle(self, _request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         """Send the report."""
-        data = await collected(self._history, HistoryMoment(), title=TITLE, secrets=self._secrets)
-        response = responses.raw(context, report_page(data), content_type="text/html; charset=utf-8")
+        user = context.user.name
+        by = parameters.text(context.query, "user") or user
+        order = ReportOrder(title=TITLE, by=by, secrets=self._secrets, user=user)
+        async with self._making:
+            data = await collected(self._history, HistoryMoment(), order)
+            page = await worker_thread.run(partial(report_page, data), user)
+        response = responses.raw(context, page, content_type="text/html; charset=utf-8")
         response.headers[hdrs.CONTENT_DISPOSITION] = 'attachment; filename="apiserver-report.html"'
         response.headers[responses.NOSNIFF] = "nosniff"
         return response

@@ -65,7 +65,6 @@ class OpenAPIDocuments:
             addresses = {path: {"serverRelativeURL": self.address(path, one.json.etag)} for path, one in made.items()}
             addresses |= {path: {"serverRelativeURL": url} for path, url in self._remote.openapi3.items()}
             index = compressed_documents.of(orjson.dumps({"paths": addresses}), made=self._clock.now(), etag="")
-            self._forget_withdrawn()
             self._index = sources, generation, index
         return self._index[2]
 
@@ -99,7 +98,10 @@ class OpenAPIDocuments:
             missing = [one for one in sources if one.path not in self._made or self._made[one.path].key != one.key]
             if missing:
                 self._made.update(await worker_thread.run(partial(self._version3, missing), STORE))
-            return {one.path: self._made[one.path] for one in sources}
+            made = {one.path: self._made[one.path] for one in sources}
+            if missing:
+                self._forget_withdrawn()
+            return made
 
     def _forget_withdrawn(self) -> None:
         """Drop the documents of paths that are not published any more."""

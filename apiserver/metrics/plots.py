@@ -6,6 +6,8 @@ Pure. The metrics are those of /metrics. Must hold: a plot has at most eight lin
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any
 
 from msgspec import Struct
@@ -128,6 +130,14 @@ def quantile(counts: Sequence[int], bounds: Sequence[float], part: float) -> flo
             return lower + (upper - lower) * (wanted - seen) / count
         seen, lower = seen + count, upper
     return lower
+
+
+def highest(lines: Mapping[str, float], most: int) -> Mapping[str, float]:
+    """At most so many lines of one reading: the highest ones, and the sum of the others."""
+    if len(lines) <= most:
+        return lines
+    kept = dict(nlargest(most - 1, lines.items(), key=itemgetter(1)))
+    return {**kept, _OTHERS: sum(lines.values()) - sum(kept.values())}
 
 
 def fewer(lines: Mapping[str, Sequence[float | None]]) -> Mapping[str, Sequence[float | None]]:

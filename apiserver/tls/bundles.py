@@ -2,18 +2,23 @@
 
 Webhooks and APIServices have a `caBundle`, files and flags have PEM. Must hold: a bundle replaces the authorities of
 this machine; without a bundle these count. A certificate in a bundle may be the server's own, and need not meet all
-rules for CA certificates. A server cannot begin a second handshake.
+rules for CA certificates. A server cannot begin a second handshake. Contexts that are kept are bounded by bytes.
 """
 
 import base64
 import binascii
 import ssl
 import tempfile
-from functools import lru_cache
 
 from aio_apiserver.apiserver.tls.advancing_tls import AdvancingTLS
+from aio_apiserver.base.kept_items import KeptByKey
 
 _MOST_CONTEXTS = 320
+_MOST_BYTES = 64 * 1024 * 1024
+_CONTEXT_BYTES, _OF_BUNDLE = 50_000, 5
+"""The memory of a context: some bytes, and a multiple of the bundle."""
+
+_contexts: KeptByKey[tuple[str, str, bool], ssl.SSLContext] = KeptByKey(_MOST_BYTES, _MOST_CONTEXTS)
 
 
 class NoTrust(Exception):
@@ -54,12 +59,20 @@ def _limit(context: ssl.SSLContext) -> None:
     context.options |= ssl.OP_NO_RENEGOTIATION
 
 
-@lru_cache(maxsize=_MOST_CONTEXTS)
 def presenting(bundle: str, certificate: str, *, is_unverified: bool = False) -> ssl.SSLContext:
     """A context that trusts a base64 bundle and shows a certificate, if there is one. Raises NoTrust, ssl.SSLError.
 
     Equal arguments have one context, so that connections are kept. is_unverified: it trusts any certificate.
     """
+    key = bundle, certificate, is_unverified
+    context = _contexts.get(key)
+    if context is None:
+        context = _presenting(bundle, certificate, is_unverified=is_unverified)
+        _contexts.put(key, context, _CONTEXT_BYTES + _OF_BUNDLE * (len(bundle) + len(certificate)))
+    return context
+
+
+def _presenting(bundle: str, certificate: str, *, is_unverified: bool) -> ssl.SSLContext:
     context = unverified() if is_unverified else trusting_bundle(bundle)
     if certificate:
         show(certificate, context)

@@ -7,7 +7,6 @@ chain verified by the handshake is refused.
 
 import hashlib
 import ssl
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -17,11 +16,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import NameOID
 from msgspec import Struct
 
+from aio_apiserver.base.kept_items import KeptByKey
 from aio_apiserver.registry.generic.access.users import UserInfo, authenticated
 
 _UID_OID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
 _CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 _MOST_KNOWN = 4096
+_MOST_BYTES = 64 * 1024 * 1024
+_BYTES, _OF_CHAIN = 2_000, 3
+"""The memory of a certificate with what was read in it: some bytes, and a multiple of its chain."""
 
 Authorities = frozenset[bytes]
 """The CAs to trust, by their `authority`."""
@@ -86,7 +89,7 @@ class ClientCertificates:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, tuple[Sequence[bytes], ClientCertificate]] = OrderedDict()
+        self._known: KeptByKey[bytes, tuple[Sequence[bytes], ClientCertificate]] = KeptByKey(_MOST_BYTES, _MOST_KNOWN)
 
     def of(self, tls: ssl.SSLObject) -> ClientCertificate | None:
         """The certificate of a connection; None without one."""
@@ -96,13 +99,10 @@ class ClientCertificates:
         chain = _chain_of(tls)
         known = self._known.get(encoded)
         if known is not None and chain in (known[0], ()):
-            self._known.move_to_end(encoded)
             return known[1]
         certificate = read(encoded, chain)
         if chain:
-            self._known[encoded] = chain, certificate
-            if len(self._known) > _MOST_KNOWN:
-                self._known.popitem(last=False)
+            self._known.put(encoded, (chain, certificate), _BYTES + _OF_CHAIN * sum(map(len, chain)))
         return certificate
 
 

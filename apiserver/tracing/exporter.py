@@ -1,7 +1,8 @@
 """exporter: sends sampled spans to an OpenTelemetry collector, by OTLP over gRPC.
 
 It is imported for --tracing-config-file alone, and needs the extra `tracing`. A thread of OpenTelemetry's SDK sends
-batches. Must hold: a collector that does not answer delays no request; spans are dropped when the queue is full.
+batches. Must hold: a collector that does not answer delays no request; spans are dropped when the queue is full. The
+texts of a span are cut.
 """
 
 import logging
@@ -14,12 +15,14 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
-from aio_apiserver.base.tracing import SpanStep, TraceSpan
+from aio_apiserver.base.short_texts import cut
+from aio_apiserver.base.tracing import Attribute, Attributes, SpanStep, TraceSpan
 
 _SERVICE = "apiserver"
 """The service name of kube-apiserver's spans."""
 _SCOPE = InstrumentationScope("aio_apiserver")
 _BILLION = 1_000_000_000
+_LONGEST = 1024
 
 
 class SpanSender:
@@ -44,7 +47,7 @@ class SpanSender:
             context=_context(span, span.trace.number, span.number),
             parent=parent,
             resource=self._resource,
-            attributes=span.attributes,
+            attributes=_short(span.attributes),
             events=tuple(_events(span)),
             links=[Link(_context(span, trace, number)) for trace, number in span.links],
             kind=SpanKind[span.kind.name],
@@ -64,7 +67,12 @@ def open_sender(endpoint: str, identity: str) -> SpanSender:
 def _events(span: TraceSpan) -> Iterator[Event]:
     for item in span.items:
         if isinstance(item, SpanStep):
-            yield Event(item.name, attributes=dict(item.attributes), timestamp=_nanoseconds(span, item.at))
+            yield Event(item.name, attributes=_short(item.attributes), timestamp=_nanoseconds(span, item.at))
+
+
+def _short(attributes: Attributes) -> dict[str, Attribute]:
+    """The attributes with texts that are not long: the queue has 2,048 spans."""
+    return {name: cut(value, _LONGEST) if isinstance(value, str) else value for name, value in attributes.items()}
 
 
 def _context(span: TraceSpan, trace: int, number: int) -> SpanContext:

@@ -8,6 +8,7 @@ present state. Reads of many or large objects (`all_newest`, `scan`) keep nothin
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from aio_apiserver.base.kept_items import KeptByKey
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.registry.base import errors
@@ -20,7 +21,10 @@ T = TypeVar("T")
 Labels = Mapping[str, str]
 
 _MOST_PARSED = 16_384
-"""The limit of parsed objects; beyond it, all are dropped and parsed again."""
+_MOST_BYTES = 128 * 1024 * 1024
+"""The limits of the parsed objects of one resource."""
+_BYTES, _OF_JSON = 500, 5
+"""The memory of a parsed object, at most: some bytes, and a multiple of its JSON."""
 _CACHED = ListOptions(resource_version=0)
 """Any state of the cache."""
 _NEWEST = ListOptions()
@@ -39,7 +43,8 @@ class Lookup(Generic[T]):
         self._resource = resource
         self._parse = parse
         self._listing = StorageCall(resource, "list")
-        self._parsed: dict[str, tuple[int, T]] = {}
+        self._parsed: KeptByKey[str, tuple[int, T]] = KeptByKey(_MOST_BYTES, _MOST_PARSED)
+        """By key: the revision of an object, and what was read in it."""
 
     async def get(self, key: str) -> T | None:
         """The object in the cache, else in the store; None when it does not exist. Raises StatusError."""
@@ -94,8 +99,6 @@ class Lookup(Generic[T]):
         known = self._parsed.get(stored.key)
         if known is not None and known[0] == stored.revision:
             return known[1]
-        if len(self._parsed) >= _MOST_PARSED:
-            self._parsed.clear()
         parsed = self._parse(stored.decode())
-        self._parsed[stored.key] = (stored.revision, parsed)
+        self._parsed.put(stored.key, (stored.revision, parsed), _BYTES + _OF_JSON * stored.size)
         return parsed

@@ -238,6 +238,13 @@ class StorageFactory:
                 seen.add((group, resource))
                 yield from ((group, resource, change) for change in storage.recent_changes(revision, most))
 
+    def recent_changes_of(self, group: str, resource: str, revision: int, most: int) -> Sequence[Change]:
+        """The newest changes of one resource after a revision that its watch cache still has, in order."""
+        for (its_group, its_resource, _), storage in list(self._storages.items()):
+            if isinstance(storage, Cacher) and (its_group, its_resource) == (group, resource):
+                return storage.recent_changes(revision, most)
+        return ()
+
     @property
     def health_names(self) -> Sequence[str]:
         """The names of the health checks."""

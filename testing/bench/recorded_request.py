@@ -9,15 +9,23 @@ Must hold: a line has the verb, the resource and the name. It does not contain A
 """
 
 from collections.abc import Mapping
+from sys import getsizeof
 from typing import Any
 
 import orjson
 from msgspec import Struct
 
+from aio_apiserver.base.worker_thread import LONG
 from aio_apiserver.registry.machinery import media_types
 from aio_apiserver.registry.machinery.serializers import yaml
 from aio_apiserver.testing.bench.request_selectors import resource_name
 
+_BYTES = 600
+"""The memory of a request without its texts and its body."""
+_TEXTS = (
+    *("method", "path", "verb", "group", "resource", "subresource", "namespace", "name", "user", "user_agent"),
+    "content_type",
+)
 _ANY_SUFFIX = "?????"
 """The pattern for the suffix that the server adds to a `generateName`."""
 
@@ -45,7 +53,6 @@ class RecordedRequest(Struct):
     fault: str = ""
     data: bytes = b""
     """The raw body. Empty when it was not read, or was dropped from the record."""
-    _body: Any = None
 
     def __str__(self) -> str:
         fault = f" [{self.fault}]" if self.fault else ""
@@ -70,20 +77,24 @@ class RecordedRequest(Struct):
     @property
     def body(self) -> Any:
         """The decoded body: an object, a list of JSON patches, the options of a deletion. None without a body."""
-        if self._body is None and self.data:
-            self._body = _read(self.data, self.content_type)
-        return self._body
+        return _read(self.data, self.content_type) if self.data else None
+
+    @property
+    def size(self) -> int:
+        """The bytes in memory without the body."""
+        return _BYTES + sum(getsizeof(getattr(self, name)) for name in _TEXTS)
 
     def answered(self, status: int, data: bytes) -> None:
-        """Record the response."""
+        """Record the response. The name of an object is read from a body that is not long: this runs on the event
+        loop.
+        """
         self.status, self.data = status, data
-        if self.verb == "create" and not self.name and isinstance(self.body, dict):
-            self.name = _name_in(self.body)
+        if self.verb == "create" and not self.name and len(data) < LONG and isinstance(body := self.body, dict):
+            self.name = _name_in(body)
 
     def as_json(self) -> Mapping[str, Any]:
         """The request as JSON."""
-        hidden = ("data", "_body")
-        facts = {name: getattr(self, name) for name in self.__struct_fields__ if name not in hidden}
+        facts = {name: getattr(self, name) for name in self.__struct_fields__ if name != "data"}
         return {**facts, "line": self.line, "body": self.body}
 
 

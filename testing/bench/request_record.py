@@ -3,8 +3,8 @@
     server.requests.matching(verb="patch", resource="pods")
     server.requests.assert_made(verb="patch", resource="pods", count=2)
 
-Written on the server's event loop, read from any thread. Must hold: the record is bounded, also in bytes of bodies. Of
-the headers, User-Agent and Content-Type are kept. Credentials are not.
+Written on the server's event loop, read from any thread. Must hold: the record is bounded by bytes, its bodies too, and
+the texts of a request are cut. Of the headers, User-Agent and Content-Type are kept. Credentials are not.
 """
 
 import asyncio
@@ -22,6 +22,8 @@ from aio_apiserver.apiserver.wire import bodies, responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.kept_items import KeptByKey
+from aio_apiserver.base.short_texts import cut
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.testing.bench import request_list, request_selectors
 from aio_apiserver.testing.bench.recorded_request import RecordedRequest
@@ -30,7 +32,10 @@ from aio_apiserver.testing.bench.request_selectors import ResourceNames, fits_re
 from aio_apiserver.testing.bench.shown_arguments import shows_arguments
 
 _KEPT = 10_000
-_KEPT_BYTES = 64 * 1024 * 1024
+_KEPT_BYTES = 32 * 1024 * 1024
+_BODY_BYTES = 64 * 1024 * 1024
+_LONGEST_PATH = 8192
+_LONGEST = 512
 _SECONDS = 10.0
 
 Pattern = str | int | Collection[str | int]
@@ -74,7 +79,8 @@ class RequestRecord:
     def __init__(self, clock: Clock, resources: ResourceNames) -> None:
         self._clock = clock
         self._resources = resources
-        self._seen: deque[RecordedRequest] = deque(maxlen=_KEPT)
+        self._kept: KeptByKey[int, RecordedRequest] = KeptByKey(_KEPT_BYTES, _KEPT)
+        """The requests by number."""
         self._with_body: deque[RecordedRequest] = deque()
         self._bytes = 0
         self._count = 0
@@ -150,7 +156,8 @@ class RequestRecord:
 
     def clear(self) -> None:
         """Delete the record. The numbering goes on."""
-        self._seen.clear()
+        with self._changed:
+            self._kept.clear()
         self._with_body.clear()
         self._bytes = 0
 
@@ -180,11 +187,12 @@ class RequestRecord:
             if field in _CHECKS:
                 _CHECKS[field](texts)
         if "resource" in wanted:
-            self._resources.check(wanted["resource"], also={one.full_resource for one in tuple(self._seen)})
+            self._resources.check(wanted["resource"], also={one.full_resource for one in self._since(0)})
         return wanted
 
     def _since(self, number: int) -> list[RecordedRequest]:
-        return [one for one in tuple(self._seen) if one.number > number]
+        with self._changed:
+            return [one for one in self._kept if one.number > number]
 
     def _report(self, what: str, made: RequestList, since: int) -> str:
         """A message for people: what is wrong, and all requests."""
@@ -197,20 +205,20 @@ class RequestRecord:
         seen = RecordedRequest(
             number=self._count,
             at=self._clock.now(),
-            method=request.method,
-            path=request.raw_path,
-            verb=info.verb,
-            group=info.group,
-            resource=info.resource,
-            subresource=info.subresource,
-            namespace=info.namespace,
-            name=info.name,
-            user=context.user.name,
-            user_agent=request.headers.get(hdrs.USER_AGENT, ""),
-            content_type=request.headers.get(hdrs.CONTENT_TYPE, ""),
+            method=cut(request.method, _LONGEST),
+            path=cut(request.raw_path, _LONGEST_PATH),
+            verb=cut(info.verb, _LONGEST),
+            group=cut(info.group, _LONGEST),
+            resource=cut(info.resource, _LONGEST),
+            subresource=cut(info.subresource, _LONGEST),
+            namespace=cut(info.namespace, _LONGEST),
+            name=cut(info.name, _LONGEST),
+            user=cut(context.user.name, _LONGEST),
+            user_agent=cut(request.headers.get(hdrs.USER_AGENT, ""), _LONGEST),
+            content_type=cut(request.headers.get(hdrs.CONTENT_TYPE, ""), _LONGEST),
         )
         with self._changed:
-            self._seen.append(seen)
+            self._kept.put(seen.number, seen, seen.size)
             self._changed.notify_all()
         return seen
 
@@ -226,7 +234,7 @@ class RequestRecord:
         """Count a body, and drop the oldest bodies when there are too many."""
         self._with_body.append(seen)
         self._bytes += size
-        while self._bytes > _KEPT_BYTES:
+        while self._bytes > _BODY_BYTES:
             oldest = self._with_body.popleft()
             self._bytes -= len(oldest.data)
             oldest.data = b""

@@ -266,12 +266,26 @@ async def overload(target: Target, count: int, seconds: float) -> str:
     return f"statuses {dict(statuses)}, {sum(lacking.values())} of 429 without Retry-After"
 
 
+async def paths(target: Target, count: int, seconds: float) -> str:
+    """Anonymous requests for paths of 120 kB."""
+    return await _repeat(replace(target, token=""), [f"/{'x' * _LONG}", f"{CONFIG_MAPS}/{'x' * _LONG}"], count, seconds)
+
+
+async def timelines(target: Target, count: int, seconds: float) -> str:
+    """The timeline of the console, with changes of a large object."""
+    return await _repeat(target, ["/ui/api/timeline"], count, seconds)
+
+
+async def reports(target: Target, count: int, seconds: float) -> str:
+    """Reports of the console, with many secrets that share letters."""
+    return await _repeat(target, ["/ui/api/report"], count, seconds)
+
+
 ATTACKS: Mapping[str, Callable[[Target, int, float], Awaitable[str]]] = {
     attack.__name__: attack
     for attack in (
         *(watchers, selections, starts, restarts, slow, lists, selectors, labels, documents, yamls, pipelines),
-        *(halves, containers, tables, overload, rewrites),
-        *(halves, containers, tables, overload, handshakes, hellos, records),
+        *(halves, containers, tables, overload, rewrites, handshakes, hellos, records, paths, timelines, reports),
     )
 } | {
     "answers": hostile_servers.attack_as_aggregated_server,

@@ -79,7 +79,8 @@ async def measured(name: str, directory: Path, *, count: int, seconds: float) ->
     """The figures of one attack."""
     tokens = directory / "tokens.csv"
     tokens.write_text(TOKENS)
-    async with neighbours.attacked(directory, f"--token-auth-file={tokens}") as one:
+    flags = (f"--token-auth-file={tokens}", *FLAGS.get(name, ()))
+    async with neighbours.attacked(directory, *flags) as one:
         status, _ = await one.create(f"/apis/{RBAC}/v1/clusterrolebindings", RIGHTS)
         assert status == 201, status
         if name in PREPARATIONS:
@@ -114,12 +115,46 @@ async def _with_account(one: Attacked) -> None:
     assert status == 201, status
 
 
+async def _with_changes(one: Attacked) -> None:
+    """30 changes of a config map with 30,000 keys."""
+    path = "/api/v1/namespaces/default/configmaps"
+    status, _ = await one.create(path, {"metadata": {"name": "wide"}})
+    assert status == 201, status
+    for number in range(30):
+        data = {f"key-{key}": f"{number}-{key}" for key in range(30_000)}
+        async with one.session.put(
+            f"{one.url}{path}/wide", json={"metadata": {"name": "wide"}, "data": data}
+        ) as answer:
+            assert answer.status == 200, answer.status
+
+
+async def _with_values(one: Attacked) -> None:
+    """48,000 values of secrets with a common beginning, and texts that come close to them."""
+    for number in range(16):
+        values = (f"{'abcdef' * 5}{value:015b}" for value in range(number * 3_000, number * 3_000 + 3_000))
+        data = {f"key-{key}": base64.b64encode(value.encode()).decode() for key, value in enumerate(values)}
+        path = "/api/v1/namespaces/default/secrets"
+        status, _ = await one.create(path, {"metadata": {"name": f"values-{number}"}, "data": data})
+        assert status == 201, status
+    for number in range(20):
+        text = {"text": f"{number}{'abcdef' * 20_000}"}
+        path = "/api/v1/namespaces/default/configmaps"
+        status, _ = await one.create(path, {"metadata": {"name": f"close-{number}"}, "data": text})
+        assert status == 201, status
+
+
 PREPARATIONS: Mapping[str, Callable[[Attacked], Awaitable[None]]] = {
     "containers": _with_account,
     "logs": _with_account,
     "tables": _with_secrets,
+    "timelines": _with_changes,
+    "reports": _with_values,
 }
 """What is stored before an attack begins, so that its memory does not count for the attack."""
+
+
+FLAGS: Mapping[str, Sequence[str]] = dict.fromkeys(("paths", "timelines", "reports"), ("--ui",))
+"""What a server needs for an attack."""
 
 
 async def attack(name: str, one: Attacked, told: list[str], *, count: int, seconds: float) -> None:

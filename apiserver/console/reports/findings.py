@@ -32,6 +32,14 @@ def findings(
     return list(chain.from_iterable(found))[:_MOST]
 
 
+def withheld(count: int) -> list[Finding]:
+    """The finding of a report that lacks parts, since they could not be searched for the values of Secrets."""
+    if not count:
+        return []
+    detail = "To look for the values of all Secrets in them takes too long."
+    return [_finding("warn", f"{count} parts are left out of this report", detail)]
+
+
 def request_words(one: Mapping[str, Any]) -> str:
     """A request as a line: `patch deployments.apps/status default/web`."""
     if not one["resource"]:

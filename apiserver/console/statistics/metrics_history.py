@@ -1,6 +1,6 @@
 """metrics_history: reads the plots' metrics every ten seconds, and keeps an hour of them in memory.
 
-Must hold: the memory is bounded by the number of readings and of lines. A line that does not exist any more is
+Must hold: the memory is bounded by the number of readings, and of lines in each. A line that does not exist any more is
 forgotten with its last reading.
 """
 
@@ -10,11 +10,13 @@ from typing import Any
 
 from aio_apiserver.apiserver.metrics import plots
 from aio_apiserver.apiserver.metrics.metric_families import AnyFamily
-from aio_apiserver.apiserver.metrics.plots import PLOTS, Reading
+from aio_apiserver.apiserver.metrics.plots import PLOTS, Plot, Reading
 from aio_apiserver.base.clock import Clock
 
 SECONDS = 10.0
 READINGS = 360
+_MOST_LINES = 64
+"""Of a plot in one reading: clients choose the names of custom resources, which are lines."""
 _FIRST = 1.0
 """A server that starts has other things to do."""
 _FAMILIES = frozenset(plot.family for plot in PLOTS)
@@ -47,9 +49,7 @@ class MetricsHistory:
             self._times.append(self._clock.now())
             self._values.append(
                 {
-                    plot.name: plots.values(
-                        plot, self._last.get(plot.name, {}), taken[plot.name], max(now - self._last_at, 0.001)
-                    )
+                    plot.name: self._values_of(plot, taken[plot.name], max(now - self._last_at, 0.001))
                     for plot in PLOTS
                     if plot.name in taken
                 }
@@ -66,6 +66,9 @@ class MetricsHistory:
                 for plot in PLOTS
             ],
         }
+
+    def _values_of(self, plot: Plot, taken: Reading, seconds: float) -> Mapping[str, float]:
+        return plots.highest(plots.values(plot, self._last.get(plot.name, {}), taken, seconds), _MOST_LINES)
 
     def _lines(self, name: str) -> Mapping[str, Any]:
         names = dict.fromkeys(line for one in self._values for line in one.get(name, {}))

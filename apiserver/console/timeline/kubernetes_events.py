@@ -2,30 +2,37 @@
 
 Events have no watch cache. So they are followed by a watch, from the first look at the timeline on.
 
-Must hold: at most 1,000 Events are kept, the newest ones. The text of an Event is bounded.
+Must hold: at most 1,000 Events are kept, those that changed last, and they are bounded by bytes. A kept Event does not
+change, and its texts are bounded.
 """
 
 import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from sys import getsizeof
 from typing import Any
 
 from msgspec import Struct
 
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.kept_items import KeptByKey
+from aio_apiserver.base.short_texts import cut
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.registry.generic.following import Following
 from aio_apiserver.storage.factory.factory import StorageFactory
 from aio_apiserver.storage.stored_object import StoredObject
 
 MOST = 1000
+_KEPT_BYTES = 8 * 1024 * 1024
+_BYTES = 500
+"""The memory of an Event without its texts."""
 _LONGEST = 600
 _SECONDS = 2.0
 """An Event that is younger when the watch brings it has the time of this moment: its own times are whole seconds."""
 
 
-class KubernetesEvent(Struct, kw_only=True):
+class KubernetesEvent(Struct, frozen=True, kw_only=True):
     """One Event. kind, namespace, name, regarding: of the object that it is about, with its uid."""
 
     revision: int
@@ -41,6 +48,11 @@ class KubernetesEvent(Struct, kw_only=True):
     name: str
     regarding: str
 
+    @property
+    def size(self) -> int:
+        """The bytes in memory."""
+        return _BYTES + sum(getsizeof(getattr(self, name)) for name in self.__struct_fields__)
+
 
 class KubernetesEvents:
     """The Events of one server's cluster."""
@@ -50,7 +62,8 @@ class KubernetesEvents:
         self._background = background
         self._clock = clock
         self._following: Following[None] | None = None
-        self._known: dict[str, KubernetesEvent] = {}
+        self._kept: KeptByKey[str, KubernetesEvent] = KeptByKey(_KEPT_BYTES, MOST)
+        """By the key in the store."""
 
     async def after(self, revision: int) -> Sequence[KubernetesEvent]:
         """The Events after a revision, in order of revision."""
@@ -59,8 +72,7 @@ class KubernetesEvents:
         if self._following is not None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._following.wait_until_current(), _SECONDS)
-        newer = (one for one in self._known.values() if one.revision > revision)
-        return sorted(newer, key=lambda one: one.revision)[-MOST:]
+        return sorted((one for one in self._kept if one.revision > revision), key=lambda one: one.revision)
 
     def _follow(self) -> None:
         storage = self._storage.opened("", "events", "")
@@ -69,13 +81,10 @@ class KubernetesEvents:
             self._background.spawn(self._following.run(self._clock), name="events in the timeline")
 
     def _take(self, stored: StoredObject) -> None:
-        known = self._known.get(stored.key)
-        if known is not None and known.revision >= stored.revision:
-            return
-        self._known[stored.key] = kubernetes_event(stored.decode(), stored.revision, self._clock.now())
-        if len(self._known) > 2 * MOST:
-            newest = sorted(self._known.items(), key=lambda item: item[1].revision)[-MOST:]
-            self._known = dict(newest)
+        earlier = self._kept.get(stored.key)
+        if earlier is None or earlier.revision < stored.revision:
+            entry = kubernetes_event(stored.decode(), stored.revision, self._clock.now())
+            self._kept.put(stored.key, entry, entry.size)
 
 
 def kubernetes_event(event: Mapping[str, Any], revision: int, now: float) -> KubernetesEvent:
@@ -92,17 +101,21 @@ def kubernetes_event(event: Mapping[str, Any], revision: int, now: float) -> Kub
     return KubernetesEvent(
         revision=revision,
         at=now if 0 <= now - at < _SECONDS else at,
-        uid=metadata.get("uid", ""),
-        type=event.get("type") or "Normal",
-        reason=(event.get("reason") or "")[:_LONGEST],
-        message=(event.get("message") or "")[:_LONGEST],
+        uid=_text(metadata.get("uid")),
+        type=_text(event.get("type")) or "Normal",
+        reason=_text(event.get("reason")),
+        message=_text(event.get("message")),
         count=series.get("count") or event.get("count") or 1,
-        source=(event.get("reportingComponent") or source.get("component") or "")[:_LONGEST],
-        kind=about.get("kind", ""),
-        namespace=about.get("namespace", ""),
-        name=about.get("name", ""),
-        regarding=about.get("uid", ""),
+        source=_text(event.get("reportingComponent") or source.get("component")),
+        kind=_text(about.get("kind")),
+        namespace=_text(about.get("namespace")),
+        name=_text(about.get("name")),
+        regarding=_text(about.get("uid")),
     )
+
+
+def _text(value: str | None) -> str:
+    return cut(value or "", _LONGEST)
 
 
 def _seconds(text: str | None, default: float) -> float:

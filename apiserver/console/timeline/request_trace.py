@@ -1,33 +1,44 @@
 """request_trace: the filter that records requests for the timeline: client, verb, object, status, duration, refusal.
 
 Written and read on the server's event loop. Must hold: no body, no header with credentials and no query is kept. The
-record has at most 5,000 requests, those that began, ended or had a fault last.
+record is bounded by bytes, and has at most 5,000 requests, those that began, ended or had a fault last. Requests of
+unauthenticated clients have a small share of their own, unless they had an effect or read an object.
 """
 
 import asyncio
 import secrets
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from heapq import merge
 from itertools import takewhile
-from typing import Any
+from operator import itemgetter
 
 from aiohttp import hdrs, web
 from msgspec.structs import replace
 
+from aio_apiserver.apiserver.console.timeline import traced_request
 from aio_apiserver.apiserver.console.timeline.traced_request import TracedRequest
 from aio_apiserver.apiserver.wire import responses
 from aio_apiserver.apiserver.wire.context import Handler, RequestContext
 from aio_apiserver.apiserver.wire.watch_responses import until_ended
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.kept_items import KeptByKey
 from aio_apiserver.registry.base.errors import StatusError
 from aio_apiserver.registry.base.request_steps import RequestStep
+from aio_apiserver.registry.generic.access.users import ALL_UNAUTHENTICATED
 from aio_apiserver.registry.generic.audit.levels import Level
 from aio_apiserver.registry.generic.audit.policy import Recording
 from aio_apiserver.registry.generic.audit.trail import Event, Trail
 
 MOST = 5000
+MOST_BYTES = 16 * 1024 * 1024
+"""A request without steps takes 2 KB. So a usual record of 5,000 requests fits."""
+_SHARE = 16
+"""One part in so many is for requests of unauthenticated clients."""
 _OWN_PATHS = "/ui/"
-_LONGEST = 2000
+_OK = 400
+
+_Placed = tuple[int, TracedRequest]
+"""A position, and the request that has changed there."""
 
 
 class RequestTrace:
@@ -36,9 +47,10 @@ class RequestTrace:
     def __init__(self, clock: Clock, mark: str, most: int = MOST) -> None:
         self._clock = clock
         self._mark = mark
-        self._most = most
-        self._newest: dict[int, tuple[int, TracedRequest]] = {}
-        """The requests by number, each with its position. A begin, an end and a fault in a watch move it to the end."""
+        self._kept: KeptByKey[int, _Placed] = KeptByKey(MOST_BYTES, most)
+        """The requests by number. A begin, an end and a fault in a watch move a request to the end."""
+        self._of_strangers: KeptByKey[int, _Placed] = KeptByKey(MOST_BYTES // _SHARE, max(most // _SHARE, 1))
+        """The same for unauthenticated clients."""
         self._position = 0
         self.record = secrets.token_hex(4)
         """The name of this record among those of all workers that there have been."""
@@ -48,10 +60,17 @@ class RequestTrace:
         """How often a request of the record has changed."""
         return self._position
 
-    def after(self, position: int) -> Sequence[dict[str, Any]]:
+    def after(self, position: int) -> Sequence[TracedRequest]:
         """The requests that have changed after a position."""
-        newer = takewhile(lambda pair: pair[0] > position, reversed(self._newest.values()))
-        return [one.as_json() for _, one in newer][::-1]
+        newer = (
+            list(takewhile(lambda placed: placed[0] > position, reversed(share)))[::-1]
+            for share in (self._kept, self._of_strangers)
+        )
+        return [one for _, one in merge(*newer, key=itemgetter(0))]
+
+    def statistics(self) -> Mapping[str, Mapping[str, int]]:
+        """How many requests are recorded, and their bytes."""
+        return {"requests": self._kept.statistics(), "unauthenticated": self._of_strangers.statistics()}
 
     def with_tracing(self, handler: Handler) -> Handler:
         """The filter that records requests."""
@@ -59,58 +78,80 @@ class RequestTrace:
         async def traced(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
             if context.path.startswith(_OWN_PATHS):
                 return await handler(request, context)
-            one, trail = self._begin(request, context), context.trail or _trail(request, context, self._clock)
+            trail = context.trail or _trail(request, context, self._clock)
+            running = _RunningRequest(self, context, trail, self._clock, self._begun(request, context))
             try:
-                note_step = partial(self._take_step, one)
-                response = await handler(request, replace(context, trail=trail, note_step=note_step))
+                response = await handler(request, replace(context, trail=trail, note_step=running.take_step))
                 await until_ended(response)
             except StatusError as failure:
-                self._end(one, context, trail, failure.code, failure.message)
+                running.end(failure.code, message=failure.message)
                 raise
             except (asyncio.CancelledError, ConnectionError):
-                self._end(one, context, trail, _code(trail), "the connection was closed")
+                running.end(_code(trail), message="the connection was closed")
                 raise
-            one.fault = response.headers.get(responses.FAULT, "")
-            self._end(one, context, trail, response.status, "")
+            running.end(response.status, fault=response.headers.get(responses.FAULT, ""))
             return response
 
         return traced
 
-    def _begin(self, request: web.BaseRequest, context: RequestContext) -> TracedRequest:
-        info = context.info
-        one = TracedRequest(
-            number=self._position + 1,
-            at=self._clock.now() - (self._clock.monotonic() - context.received),
-            info=info,
-            name=info.name[:_LONGEST],
-            path="" if info.resource else context.path[:_LONGEST],
-            user=context.user.name,
-            client="console" if self._mark in request.headers else request.headers.get(hdrs.USER_AGENT, "")[:200],
-        )
-        self._note(one)
-        return one
-
-    def _end(self, one: TracedRequest, context: RequestContext, trail: Trail, status: int, message: str) -> None:
-        failed = trail.status or {}
-        one.seconds, one.status = self._clock.monotonic() - context.received, status
-        one.reason = str(failed.get("reason", ""))
-        text = str(failed.get("message", "")) or message
-        one.message = one.masked(text[:_LONGEST])
-        one.name = one.name or (trail.reference or {}).get("name", "")
-        one.notes = {name: text[:_LONGEST] for name, text in trail.annotations.items()}
-        self._note(one)
-
-    def _take_step(self, one: TracedRequest, step: RequestStep) -> None:
-        """Keep a step of a request. Clients that follow the timeline get a running watch again for each fault in it."""
-        if one.take_step(step, self._clock.now()) and one.info.verb == "watch":
-            self._note(one)
-
-    def _note(self, one: TracedRequest) -> None:
+    def note(self, one: TracedRequest, *, is_of_stranger: bool) -> None:
+        """A request has begun, ended, or has a further step that clients should get."""
         self._position += 1
-        self._newest.pop(one.number, None)
-        self._newest[one.number] = self._position, one
-        if len(self._newest) > self._most:
-            del self._newest[next(iter(self._newest))]
+        share, other = (self._of_strangers, self._kept) if is_of_stranger else (self._kept, self._of_strangers)
+        other.drop(one.number)
+        share.put(one.number, (self._position, one), one.size)
+
+    def _begun(self, request: web.BaseRequest, context: RequestContext) -> TracedRequest:
+        return traced_request.begun(
+            self._position + 1,
+            self._clock.now() - (self._clock.monotonic() - context.received),
+            context.info,
+            path="" if context.info.resource else context.path,
+            user=context.user.name,
+            client="console" if self._mark in request.headers else request.headers.get(hdrs.USER_AGENT, ""),
+        )
+
+
+class _RunningRequest:
+    """A request that runs: what its record is so far."""
+
+    __slots__ = ("_clock", "_context", "_is_authenticated", "_record", "_trace", "_trail")
+
+    def __init__(
+        self, trace: RequestTrace, context: RequestContext, trail: Trail, clock: Clock, record: TracedRequest
+    ) -> None:
+        self._trace = trace
+        self._context = context
+        self._trail = trail
+        self._clock = clock
+        self._record = record
+        self._is_authenticated = ALL_UNAUTHENTICATED not in context.user.groups
+        self._note(is_of_stranger=not self._is_authenticated)
+
+    def take_step(self, step: RequestStep) -> None:
+        """Keep a step. Clients that follow the timeline get a running watch again for each fault in it."""
+        before = self._record
+        self._record = before.with_step(step, self._clock.now())
+        if self._record is not before and before.verb == "watch":
+            self._note(is_of_stranger=not self._is_authenticated)
+
+    def end(self, status: int, *, message: str = "", fault: str = "") -> None:
+        """The request has a response, or has none and ends."""
+        failed, trail = self._trail.status or {}, self._trail
+        self._record = self._record.ended(
+            seconds=self._clock.monotonic() - self._context.received,
+            status=status,
+            message=str(failed.get("message", "")) or message,
+            reason=str(failed.get("reason", "")),
+            fault=fault,
+            name=(trail.reference or {}).get("name", ""),
+            notes=trail.annotations,
+        )
+        had_effect = bool(self._record.resource) and 0 < status < _OK
+        self._note(is_of_stranger=not (self._is_authenticated or had_effect))
+
+    def _note(self, *, is_of_stranger: bool) -> None:
+        self._trace.note(self._record, is_of_stranger=is_of_stranger)
 
 
 def _code(trail: Trail) -> int:

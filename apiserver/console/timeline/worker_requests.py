@@ -11,16 +11,24 @@ do not answer, which may have ended, the last 16 have a position.
 import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
+from msgspec import to_builtins
 
 from aio_apiserver.apiserver.console.timeline.request_trace import MOST, RequestTrace
+from aio_apiserver.apiserver.console.timeline.traced_request import TracedRequest
 from aio_apiserver.apiserver.wire.local_questions import AskOthers, Respond
+from aio_apiserver.base import worker_thread
 
 _QUESTION = "timeline"
 _MOST_RECORDS = 256
 _MOST_SILENT = 16
+_USUAL_BYTES = 1000
+"""One recorded request as JSON."""
+_TIME = itemgetter("at")
 _POSITION = re.compile(r"([0-9a-f]{8}):([0-9]{1,18})")
 
 
@@ -40,34 +48,46 @@ class WorkerRequests:
 
     async def now(self) -> str:
         """The present positions."""
-        return (await self.after(None)).positions
+        return (await self.after(None, worker_thread.STORE)).positions
 
-    async def after(self, positions: str | None) -> ReadRequests:
-        """The requests after the positions. For None, an empty list with the present positions."""
-        own = self._read("-" if positions is None else positions)
-        parts = [own]
+    async def after(self, positions: str | None, user: str) -> ReadRequests:
+        """The requests after the positions. For None, an empty list with the present positions. user: the one who
+        gets them.
+        """
+        parts = [await self._read("-" if positions is None else positions, user)]
         if self._ask_others is not None:
             question = f"{_QUESTION}\t{'-' if positions is None else positions}"
-            parts += filter(None, map(_answered, await self._ask_others(question)))
+            for answer in await self._ask_others(question):
+                part = await worker_thread.run_sized(partial(_answered, answer), len(answer), user)
+                parts += [part] if part is not None else []
         answered = {part["record"]: part["position"] for part in parts}
         silent = [(name, at) for name, at in _parsed(positions or "").items() if name not in answered]
-        requests = sorted((one for part in parts for one in part["requests"]), key=lambda one: one["at"])
+        requests = sorted((one for part in parts for one in part["requests"]), key=_TIME)
         return ReadRequests(requests[-MOST:], _text({**dict(silent[-_MOST_SILENT:]), **answered}))
 
     def responses_to_others(self) -> Mapping[str, Respond]:
         """The answers to the questions of other workers."""
 
         async def respond(positions: str) -> bytes:
-            return orjson.dumps(self._read(positions))
+            part = await self._read(positions, worker_thread.STORE)
+            size = len(part["requests"]) * _USUAL_BYTES
+            return await worker_thread.run_sized(partial(orjson.dumps, part), size, worker_thread.STORE)
 
         return {_QUESTION: respond}
 
-    def _read(self, positions: str) -> dict[str, Any]:
+    async def _read(self, positions: str, user: str) -> dict[str, Any]:
         """What this process has recorded after the positions; `-` is the present."""
         record, position = self._trace.record, self._trace.position
         since = position if positions == "-" else _parsed(positions).get(record, 0)
-        requests = [{**one, "record": record, "process": os.getpid()} for one in self._trace.after(since)]
+        newer = self._trace.after(since)
+        requests = await worker_thread.run_sized(partial(_as_json, newer, record), len(newer) * _USUAL_BYTES, user)
         return {"record": record, "position": position, "requests": requests}
+
+
+def _as_json(requests: Sequence[TracedRequest], record: str) -> list[dict[str, Any]]:
+    """The requests as JSON, with their process."""
+    process = os.getpid()
+    return [{**to_builtins(one), "record": record, "process": process} for one in requests]
 
 
 def _answered(answer: bytes) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aio_apiserver.base.short_texts import key_of
 from aio_apiserver.registry.base.errors import Forbidden
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.validation.domains import validate_prefixed_path
@@ -130,13 +131,13 @@ class Impersonator:
         """The modes in the order of trial: first the one that allowed the last impersonation by the same user."""
         if not self._is_constrained:
             return (_OLD,)
-        last = self._remembered.get(requestor.name)
+        last = self._remembered.get(key_of(requestor.name))
         return _MODES if last is None else (last, *(mode for mode in _MODES if mode is not last))
 
     def _remember(self, requestor: UserInfo, mode: _Mode) -> None:
         if len(self._remembered) >= _MOST_REMEMBERED:
             self._remembered.clear()
-        self._remembered[requestor.name] = mode
+        self._remembered[key_of(requestor.name)] = mode
 
     async def _check(self, mode: _Mode, wanted: UserInfo, attributes: Attributes) -> UserInfo:
         """Raises Forbidden for the first right that is missing."""

@@ -1,9 +1,9 @@
 """Device expressions: compiles the CEL selectors for devices, limits their cost, and evaluates them. Pure."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
+from aio_apiserver.registry.base.text_caches import remember_short
 from aio_apiserver.registry.base.validation import field
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.generic.expressions.libraries import BASE
@@ -73,7 +73,7 @@ def _size_of(path: Path) -> EstimateRange | None:
     return EstimateRange(0, here.largest)
 
 
-@lru_cache(maxsize=256)
+@remember_short(256, longest=1024)
 def _program(expression: str) -> Program:
     return _ENVIRONMENT.compile(expression)
 

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.short_texts import key_of
 from aio_apiserver.registry.base import errors, objects
 from aio_apiserver.registry.generic.admission.interface import Attributes, Operation, Plugin
 from aio_apiserver.registry.generic.rest import Foundation
@@ -85,6 +86,7 @@ class _Enforcer:
         self._limit = limit
         self._clock = clock
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+        """By the key, or by the digest of a long one."""
 
     def refusal(self, attributes: Attributes) -> str:
         """The reason to refuse an event; empty when the limit is not reached."""
@@ -95,6 +97,7 @@ class _Enforcer:
 
     def _take(self, key: str) -> bool:
         now = self._clock.monotonic()
+        key = key_of(key)
         bucket = self._buckets.setdefault(key, _Bucket(self._limit.burst, now))
         self._buckets.move_to_end(key)
         if len(self._buckets) > self._limit.cache_size:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.kept_items import KeptByKey
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.base.golang.text import quoted
@@ -31,6 +32,9 @@ from aio_apiserver.registry.groups.core.serviceaccounts.serviceaccounts import S
 from aio_apiserver.registry.plugins.authentication import jwts
 
 _MOST_REMEMBERED = 4096
+_MOST_BYTES = 32 * 1024 * 1024
+_OF_TOKEN = 5
+"""The memory of a token and its claims, as a multiple of the token."""
 _LEGACY = "authentication.k8s.io/legacy-token"
 STALE = "authentication.k8s.io/stale-token"
 """The audit annotation for tokens past their warning time."""
@@ -43,7 +47,7 @@ class SignedTokens:
     def __init__(self, keys: SigningKeys, issuers: Sequence[str]) -> None:
         self._keys = keys
         self._issuers = frozenset(issuers)
-        self._verified: dict[str, Claims] = {}
+        self._verified: KeptByKey[str, Claims] = KeptByKey(_MOST_BYTES, _MOST_REMEMBERED)
         self._loads = keys.loads
 
     async def claims(self, token: str) -> Claims | None:
@@ -60,9 +64,7 @@ class SignedTokens:
         claims = await self._verify(token, header.get("kid"))
         if not self._is_ours(claims):
             raise BadToken(f"token issuer {quote(str(claims.get('iss', '')))} is invalid")
-        if len(self._verified) >= _MOST_REMEMBERED:
-            self._verified.clear()
-        self._verified[token] = claims
+        self._verified.put(token, claims, _OF_TOKEN * len(token))
         return claims
 
     def _is_ours(self, claims: Claims) -> bool:

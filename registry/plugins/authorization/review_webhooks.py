@@ -1,7 +1,7 @@
 """Review webhooks: an authorizer and a token authenticator that send reviews to a webhook.
 
 The reviews are SubjectAccessReviews and TokenReviews. It does not know HTTP: `Ask` sends a review and returns the
-response. Must hold: responses are cached for a bounded time and in bounded numbers. When the webhook does not answer,
+response. Must hold: responses are cached for a bounded time, and bounded by bytes. When the webhook does not answer,
 the configuration decides.
 """
 
@@ -9,10 +9,12 @@ import hashlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import msgspec
 import orjson
 from msgspec import Struct
 
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.kept_items import KeptByKey
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.access.authentication import Authenticated, BadToken
 from aio_apiserver.registry.generic.access.authorizer import NO_OPINION, Attributes, Decision, Rules, Verdict
@@ -24,6 +26,9 @@ from aio_apiserver.storage.selection import Operator, Requirement
 T = TypeVar("T")
 
 _MOST_REMEMBERED = 8192
+_MOST_BYTES = 32 * 1024 * 1024
+_BYTES, _OF_JSON = 500, 4
+"""The memory of an answer: some bytes, and a multiple of its size as JSON."""
 _LONGEST_KEY = 10_000
 _OPERATORS = {
     Operator.IN: "In",
@@ -38,17 +43,16 @@ class _Memory(Generic[T]):
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._answers: dict[Hashable, tuple[float, T]] = {}
+        self._answers: KeptByKey[Hashable, tuple[float, T]] = KeptByKey(_MOST_BYTES, _MOST_REMEMBERED)
 
     def get(self, key: Hashable) -> T | None:
         found = self._answers.get(key)
         return found[1] if found is not None and found[0] > self._clock.monotonic() else None
 
-    def put(self, key: Hashable, answer: T, seconds: float) -> None:
-        if len(self._answers) >= _MOST_REMEMBERED:
-            self._answers.clear()
+    def put(self, key: Hashable, answer: T, seconds: float, *, size: int) -> None:
+        """Keep an answer for some seconds. size: of the answer as JSON, and of its key."""
         if seconds > 0:
-            self._answers[key] = self._clock.monotonic() + seconds, answer
+            self._answers.put(key, (self._clock.monotonic() + seconds, answer), _BYTES + _OF_JSON * size)
 
 
 class RemoteSettings(Struct, frozen=True, kw_only=True):
@@ -107,7 +111,7 @@ class RemoteAuthorizer:
             if len(key) <= _LONGEST_KEY:
                 is_allowed = status.get("allowed") is True
                 seconds = self._settings.allowed_seconds if is_allowed else self._settings.denied_seconds
-                self._memory.put(key, status, seconds)
+                self._memory.put(key, status, seconds, size=len(key) + len(orjson.dumps(status)))
         return status
 
     async def rules_for(self, user: UserInfo, namespace: str) -> Rules:
@@ -185,7 +189,8 @@ class RemoteTokens:
         known = self._memory.get(key)
         if known is None:
             known = _CachedReview(await self._review(token, audiences))
-            self._memory.put(key, known, self._seconds)
+            size = len(msgspec.json.encode([known.owner, key[1]]))
+            self._memory.put(key, known, self._seconds, size=size)
         return known.owner
 
     async def _review(self, token: str, audiences: Collection[str]) -> Authenticated | None:

@@ -8,6 +8,7 @@ Must hold: a user who has begun few watches lately is not remembered.
 from math import ceil
 
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.short_texts import key_of
 
 BURST = 2000
 """A garbage collector of a cluster with a thousand custom resources begins a thousand watches at once."""
@@ -28,7 +29,7 @@ class WatchStarts:
 
     def begin(self, user: str) -> int:
         """Count a watch. Returns 0, or the seconds after which the user may try again."""
-        now = self._clock.monotonic()
+        user, now = key_of(user), self._clock.monotonic()
         full_at = max(self._free_at.get(user, now), now) + 1 / self._rate
         late = full_at - now - self._burst / self._rate
         if late > 0:

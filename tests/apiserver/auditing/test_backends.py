@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aio_apiserver.apiserver.auditing.backends import FailureReports, Lenient, Truncating, Union
-from aio_apiserver.apiserver.auditing.buffered import Batching, Buffered
+from aio_apiserver.apiserver.auditing.buffered import MOST_BYTES, Batching, Buffered
 from aio_apiserver.apiserver.metrics.audit import AuditMetrics
 from aio_apiserver.base.clock import ManualClock
 from aio_apiserver.registry.generic.audit.trail import Event
@@ -90,6 +90,23 @@ async def test_what_does_not_fit_into_the_buffer_is_lost_and_told(caplog: pytest
     assert lost(metrics, "buffered") == 1
     assert 'id="3"' in caplog.text
     assert "hidden" not in caplog.text
+
+
+async def test_the_buffer_is_bounded_by_bytes_until_its_events_are_sent() -> None:
+    clock, kept, metrics = ManualClock(), Kept(), AuditMetrics()
+    buffered = Buffered(kept, Batching(most_waiting=100, most=50, most_seconds=30), clock, FailureReports(metrics))
+    large = event("1", requestObject="x" * (MOST_BYTES // 4))
+
+    await buffered.process([large] * 4)
+    lost_at_first = lost(metrics, "buffered")
+    await settle()
+    clock.advance(30)
+    await settle()
+    await buffered.process([large] * 3)
+    await buffered.close()
+
+    assert (lost_at_first, lost(metrics, "buffered")) == (1, 1)
+    assert [len(batch) for batch in kept.batches] == [3, 3]
 
 
 async def test_batches_keep_to_their_rate() -> None:

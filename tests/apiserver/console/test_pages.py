@@ -101,6 +101,42 @@ def test_a_table_is_live(shown: Any, cluster: Server) -> None:
     shown.wait_for_selector(".row:visible", state="hidden")
 
 
+def test_the_views_of_a_large_object_show_its_beginning(shown: Any, cluster: Server) -> None:
+    items = [{"name": f"NAME_{number}", "value": "x"} for number in range(3_000)]
+    template = {
+        "metadata": {"labels": {"app": "long"}},
+        "spec": {"containers": [{"name": "a", "image": "a", "env": items}]},
+    }
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "wide", "namespace": "default"},
+            "data": {f"key-{number}": "x" for number in range(30_000)},
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "long", "namespace": "default"},
+            "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "long"}}, "template": template},
+        },
+    )
+
+    for place in ("core/v1/configmaps/default/wide", "apps/v1/deployments/default/long"):
+        goto(shown, f"#/o/{place}?tab=YAML")
+        shown.wait_for_selector(".legend .manager")
+        assert shown.locator(".code .line").count() == 5_000
+        assert shown.locator(".code .line[data-owners]").count() > 4_900
+        shown.wait_for_selector("text=more lines, which kubectl get -o yaml shows")
+        goto(shown, f"#/o/{place}?tab=Edit")
+        shown.wait_for_selector(".editor.plain textarea")
+    goto(shown, "#/o/core/v1/configmaps/default/wide")
+    shown.wait_for_selector("text=and 29800 more")
+    with cluster.client() as client:
+        client.request("DELETE", "/api/v1/namespaces/default/configmaps/wide")
+        client.request("DELETE", "/apis/apps/v1/namespaces/default/deployments/long")
+
+
 def test_a_text_filters_the_rows(shown: Any) -> None:
     goto(shown, "#/t/core/v1/pods?ns=default")
     shown.wait_for_selector(".row >> nth=2")

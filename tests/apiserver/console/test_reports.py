@@ -1,24 +1,30 @@
 """Reports: what a failing test leaves behind, and what it must not."""
 
+import base64
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aio_apiserver.apiserver import command
-from aio_apiserver.apiserver.console.reports.findings import findings
+from aio_apiserver.apiserver.console.reports.findings import findings, withheld
+from aio_apiserver.apiserver.console.reports.redaction import WITHHELD, Redaction
 from aio_apiserver.apiserver.console.reports.report_summary import report_summary
-from aio_apiserver.apiserver.console.reports.secret_texts import SecretTexts
+from aio_apiserver.apiserver.console.reports.secret_texts import SHORTEST, SecretTexts, SecretValues
+from aio_apiserver.base.budget import Budget, BudgetLimits
 from aio_apiserver.testing import Refused, Server
 from tests.apiserver.console.conftest import IMAGES
 from tests.docs import pages
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 CANARY = "canary-77ab01"
+PLENTY = BudgetLimits(steps=100_000_000, bytes_made=100_000_000)
 
 pytest_plugins = ["pytester"]
 
@@ -47,7 +53,7 @@ def test_a_report_shows_the_requests_and_objects_since_the_reset(server: Server,
 
     data = contents(tmp_path / "folder" / "report.html")
     assert [one["text"] for one in data["findings"]] == ["409 AlreadyExists: create configmaps default/one by a client"]
-    assert [(one["name"], one["state"]) for one in data["objects"]] == [("one", "created"), ("short", "deleted")]
+    assert [(one["name"], one["state"]) for one in data["objects"]] == [("short", "deleted"), ("one", "created")]
     assert data["texts"] == [{"title": "Failure", "text": "assert False"}]
     assert {one["name"] for one in data["timeline"]["requests"]} == {"one", "short"}
 
@@ -131,12 +137,139 @@ def test_objects_that_cannot_be_read_are_named_and_the_others_reported(tmp_path:
     assert data["texts"] == [{"title": "Log", "text": "the key is (hidden)"}]
 
 
-def test_values_of_secrets_are_found_at_any_place_of_a_text() -> None:
-    hidden = SecretTexts(["abcdef", "abcdefgh", "short"])
+def without(values: Iterable[str], value: Any, steps: int = 1_000_000) -> Any:
+    """A value without secrets."""
+    collected = SecretValues()
+    for one in values:
+        collected.add(one, Budget(PLENTY))
+    return SecretTexts(collected).without(value, Budget(BudgetLimits(steps=steps, bytes_made=0)))
 
-    assert hidden.without("xabcdefxabcdefghabcdex") == "x(hidden)x(hidden)abcdex"
-    assert hidden.without({"abcdefg": ["short", 1, None, "abcdefgh…"]}) == {"(hidden)": ["short", 1, None, "(hidden)…"]}
-    assert SecretTexts(["abcdefgh"]).without("see abcdefg…") == "see (hidden)…"
+
+def test_values_of_secrets_are_found_at_any_place_of_a_text() -> None:
+    values = ["abcdef", "abcdefgh", "short"]
+
+    assert without(values, "xabcdefxabcdefghabcdex") == "x(hidden)x(hidden)abcdex"
+    assert without(values, {"abcdefg": ["short", 1, None, "abcdefgh…"]}) == {
+        "(hidden)": ["short", 1, None, "(hidden)…"]
+    }
+    assert without(["abcdefgh"], "see abcdefg…") == "see (hidden)…"
+
+
+def occurrences_hidden(values: Sequence[str], text: str) -> str:
+    """The same by a search for each value at each place."""
+    shown, at = "", 0
+    while at < len(text):
+        rest = text[at:]
+        lengths = [len(value) for value in values if len(value) >= SHORTEST and rest.startswith(value)]
+        is_cut = len(rest) >= SHORTEST and any(value.startswith(rest) for value in values)
+        length = len(rest) if is_cut else max(lengths, default=0)
+        shown += "(hidden)" if length else text[at]
+        at += length or 1
+    return shown
+
+
+@given(st.lists(st.text("ab", max_size=12), max_size=12), st.text("ab", max_size=40))
+def test_the_longest_value_at_each_place_is_hidden(values: Sequence[str], text: str) -> None:
+    assert without(values, text) == occurrences_hidden(values, text)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([f"{'a' * length}b" for length in range(6, 1000)], "a" * 100_000),
+        (["a" * length for length in range(6, 1000)], f"{'a' * 999}b" * 100),
+        ([f"{'abcdef' * 5}{number:015b}" for number in range(20_000)], "abcdef" * 16_000),
+        ([f"{'a' * 1500}{number}" for number in range(100)], "a" * 100_000),
+    ],
+    ids=["almost the text", "nested", "with a common beginning", "long"],
+)
+def test_the_steps_of_a_search_do_not_grow_with_values_that_share_letters(values: Sequence[str], text: str) -> None:
+    assert without(values, text, steps=7 * len(text))
+
+
+def test_long_values_are_hidden_up_to_their_ends() -> None:
+    one, other = (f"{'a' * 1100}{end}" for end in ("b" * 50, "c" * 50))
+
+    assert without([one, other], f"see {other}, {one}!") == "see (hidden), (hidden)!"
+    assert without([one, other], f"see {one[:1090]}") == "see (hidden)"
+    assert without([one], f"see {one[:1090]}; and more") == "see (hidden)"
+
+
+async def test_what_could_not_be_searched_is_not_in_a_report() -> None:
+    collected = SecretValues()
+    collected.add(CANARY, Budget(PLENTY))
+    redaction = Redaction(SecretTexts(collected), "jane", BudgetLimits(steps=20_000, bytes_made=0))
+
+    searched = await redaction.each([{"text": f"a {CANARY}"}, {"text": f"{CANARY} {'x' * 200_000}"}, {"text": "short"}])
+
+    assert searched == [{"text": "a (hidden)"}]
+    assert await redaction.text("short") == WITHHELD
+    assert withheld(redaction.withheld)[0]["text"] == "3 parts are left out of this report"
+
+
+async def test_a_report_with_too_many_secrets_shows_no_text() -> None:
+    redaction = Redaction(None, "jane")
+
+    assert (await redaction.text(CANARY), await redaction.each([CANARY]), redaction.withheld) == (WITHHELD, [], 2)
+
+
+def test_a_report_with_many_secrets_that_share_letters_holds_up_nobody(tmp_path: Path) -> None:
+    data = {
+        f"key-{number}": base64.b64encode(f"{'abcdef' * 5}{number:015b}".encode()).decode() for number in range(1500)
+    }
+    with Server(ui=True) as server, server.client() as client:
+        for number in range(4):
+            client.request(
+                "POST", "/api/v1/namespaces/default/secrets", {"metadata": {"name": f"s-{number}"}, "data": data}
+            )
+        client.request("POST", MAPS, {"metadata": {"name": "copy"}, "data": {"text": "abcdef" * 40_000}})
+        client.request("PUT", f"{MAPS}/copy", {"metadata": {"name": "copy"}, "data": {"text": "bcdefa" * 40_000}})
+        server.report(tmp_path / "report.html", texts=[("Log", f"{'abcdef' * 5}{7:015b} is known")])
+
+    data = contents(tmp_path / "report.html")
+    assert data["texts"] == [{"title": "Log", "text": "(hidden) is known"}]
+    assert data["findings"] == []
+    assert "copy" in {one["name"] for one in data["objects"]}
+
+
+def test_the_objects_that_a_user_has_changed_come_first_and_the_newest_of_them_at_the_top(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "report.html"
+    with Server(ui=True, data_dir=tmp_path / "data") as server:
+        with server.user("jane", "system:masters").client() as jane, server.client() as client:
+            for one, name in ((jane, "first"), (client, "of-another"), (jane, "second"), (client, "last")):
+                one.request("POST", MAPS, {"metadata": {"name": name}})
+            jane.request("DELETE", f"{MAPS}/first")
+        server.report(file, user="jane")
+        of_jane = contents(file)["objects"]
+        command_line = ["report", str(file), f"--data-dir={server._live.settings.data_dir}"]
+        assert command.run(command_line) == 0
+        of_administrator = contents(file)["objects"]
+        assert command.run([*command_line, "--user=jane"]) == 0
+        again_of_jane = contents(file)["objects"]
+
+    assert [(one["name"], one["users"]) for one in of_jane] == [
+        ("first", ["jane"]),
+        ("second", ["jane"]),
+        ("last", ["kubernetes-admin"]),
+        ("of-another", ["kubernetes-admin"]),
+    ]
+    assert [one["name"] for one in of_administrator] == ["last", "of-another", "first", "second"]
+    assert again_of_jane == of_jane
+
+
+def test_texts_of_clients_that_are_not_utf_8_are_in_a_report(server: Server, tmp_path: Path) -> None:
+    with server.client() as client:
+        client._connection.putrequest("GET", "/%ff")
+        client._connection.putheader("User-Agent", b"\xfe\xff")
+        client._connection.endheaders()
+        client._connection.getresponse().read()
+
+    server.report(tmp_path / "report.html")
+
+    *_, last = contents(tmp_path / "report.html")["timeline"]["requests"]
+    assert (last["client"], last["path"]) == ("??", "/\N{REPLACEMENT CHARACTER}")
 
 
 def test_a_server_without_the_console_has_no_report(tmp_path: Path) -> None:

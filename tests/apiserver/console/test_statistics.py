@@ -51,3 +51,17 @@ def test_many_lines_are_summed_up() -> None:
     assert len(lines) == plots.MOST_LINES
     assert lines["others"] == [sum(range(5))]
     assert next(iter(lines)) == "11"
+
+
+def test_a_reading_has_few_lines_however_many_kinds_there_are() -> None:
+    objects = metric_families.gauge("apiserver_resource_objects", "", labels=("group", "resource"))
+    for number in range(5_000):
+        objects.of("example.org", f"kind-{number}").set(number)
+    history = MetricsHistory(lambda: [objects], ManualClock())
+
+    for _ in range(2):
+        history.read()
+
+    [reading] = history._values
+    assert len(reading["objects"]) == 64
+    assert sum(reading["objects"].values()) == sum(range(5_000))

@@ -2,23 +2,30 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import orjson
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
+from msgspec.structs import asdict, replace
 
 from aio_apiserver.apiserver import app
 from aio_apiserver.apiserver.console.reports.findings import findings
 from aio_apiserver.apiserver.console.timeline import differences, hidden_values
-from aio_apiserver.apiserver.console.timeline.object_changes import object_change
-from aio_apiserver.apiserver.console.timeline.request_trace import RequestTrace
+from aio_apiserver.apiserver.console.timeline.object_changes import LIMITS, object_change, states_of, uncompared
+from aio_apiserver.apiserver.console.timeline.request_trace import MOST_BYTES, RequestTrace
 from aio_apiserver.apiserver.console.timeline.worker_requests import WorkerRequests
 from aio_apiserver.apiserver.filters.authentication import with_unsecured_user
+from aio_apiserver.apiserver.wire import request_info
 from aio_apiserver.apiserver.wire.client_warnings import Warnings
-from aio_apiserver.apiserver.wire.context import RequestContext
+from aio_apiserver.apiserver.wire.context import Handler, RequestContext
+from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
 from aio_apiserver.base.clock import ManualClock
+from aio_apiserver.registry.base.errors import StatusError
+from aio_apiserver.registry.base.request_steps import RequestStep
+from aio_apiserver.registry.generic.access.users import ANONYMOUS, UserInfo, authenticated
 from aio_apiserver.storage.change import Change
 from aio_apiserver.storage.stored_object import ObjectReader, StoredObject
 from aio_apiserver.testing import Refused, Review, Server
@@ -27,6 +34,9 @@ from tests.testing.test_snapshots import PATIENCE, version_of, watching
 MAPS = "/api/v1/namespaces/default/configmaps"
 CANARY = "canary-2f9c1e"
 ENDED = "00000007"
+JANE = authenticated(UserInfo(name="jane"))
+PLAIN: Any = make_mocked_request("GET", "/")
+PLENTY = BudgetLimits(steps=1_000_000, bytes_made=10_000_000)
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +258,7 @@ async def test_the_answer_of_a_worker_that_ends_in_the_middle_is_left_out() -> N
         assert question == f"timeline\t{ENDED}:1"
         return [b'{"record":"00000007","posi', b'{"record":"00000008","position":3,"requests":[{"at":1.0}]}']
 
-    read = await WorkerRequests(trace, ask_others).after(f"{ENDED}:1")
+    read = await WorkerRequests(trace, ask_others).after(f"{ENDED}:1", "jane")
 
     assert [one["at"] for one in read.requests] == [1.0]
     assert read.positions == f"{ENDED}:1,{trace.record}:0,00000008:3"
@@ -265,7 +275,7 @@ async def test_positions_of_workers_that_have_ended_are_bounded() -> None:
     trace = RequestTrace(ManualClock(), "X-Console")
     ended = [f"{number:08x}:1" for number in range(40)]
 
-    read = await WorkerRequests(trace, None).after(",".join(ended))
+    read = await WorkerRequests(trace, None).after(",".join(ended), "jane")
 
     assert read.positions.split(",") == [*ended[-16:], f"{trace.record}:0"]
 
@@ -277,20 +287,93 @@ async def test_the_record_is_bounded_while_no_request_ends() -> None:
         await is_over.wait()
         return web.Response()
 
-    async def ask(number: int) -> None:
-        request: Any = make_mocked_request("GET", "/")
-        await trace.with_tracing(wait)(request, RequestContext(str(number), 0.0, Warnings(), path=f"/{number}"))
-
     async with asyncio.TaskGroup() as tasks:
         for number in range(5):
-            tasks.create_task(ask(number))
+            tasks.create_task(traced(trace, wait, f"/{number}"))
         await asyncio.sleep(0)
-        running = [one["path"] for one in trace.after(0)]
+        running = [one.path for one in trace.after(0)]
         is_over.set()
 
     assert running == ["/2", "/3", "/4"]
-    assert [(one["path"], one["status"]) for one in trace.after(0)] == [("/2", 200), ("/3", 200), ("/4", 200)]
+    assert [(one.path, one.status) for one in trace.after(0)] == [("/2", 200), ("/3", 200), ("/4", 200)]
     assert trace.after(trace.position) == []
+
+
+async def test_long_texts_of_a_client_are_cut_in_the_record() -> None:
+    trace, long = RequestTrace(ManualClock(), "X-Console"), "x" * 120_000
+    request = make_mocked_request("GET", "/", headers={"User-Agent": long})
+    paths = [f"/{long}", f"/api/v1/namespaces/{long}/pods/{long}/{long}", f"/apis/{long}/v1/{long}"]
+
+    for path in paths:
+        await traced(trace, refuse, path, user=replace(JANE, name=long), request=request)
+
+    assert trace.statistics()["requests"]["bytes"] < 20_000
+    assert max(len(str(text)) for one in trace.after(0) for text in asdict(one).values()) < 2_100
+
+
+async def test_the_record_is_bounded_by_bytes() -> None:
+    trace, message = RequestTrace(ManualClock(), "X-Console"), "\N{EM DASH}" * 10_000
+    step = RequestStep("webhook", message, "refused", detail=message)
+
+    async def note(_request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        for _ in range(50):
+            context.note_step(step)
+        raise StatusError(message)
+
+    for number in range(400):
+        await traced(trace, note, f"/{number}")
+
+    kept = trace.statistics()["requests"]
+    assert kept["bytes"] <= MOST_BYTES
+    assert kept["items"] < 400
+    assert trace.after(0)[-1].path == "/399"
+
+
+async def test_unauthenticated_clients_have_a_small_share_of_the_record() -> None:
+    trace = RequestTrace(ManualClock(), "X-Console", most=160)
+    await traced(trace, refuse, f"{MAPS}/of-jane")
+    await traced(trace, answer, f"{MAPS}/served", user=ANONYMOUS)
+
+    for number in range(500):
+        await traced(trace, (answer, refuse)[number % 2], f"/{number}", user=ANONYMOUS)
+
+    names = [one.name for one in trace.after(0)]
+    assert names[:2] == ["of-jane", "served"]
+    assert len(names) == 2 + 10
+    assert [one.path for one in trace.after(0)][-1] == "/499"
+
+
+def test_refused_requests_with_long_paths_leave_little(server: Server) -> None:
+    trace = server._live.parts.console.trace  # type: ignore[union-attr]
+    with server.client() as client:
+        client.token = ""
+        for number in range(20):
+            with pytest.raises(Refused, match="403"):
+                client.request("GET", f"/{number}{'x' * 100_000}")
+
+    kept = trace.statistics()["unauthenticated"]
+    assert kept["items"] >= 20
+    assert kept["bytes"] < 10_000 * kept["items"]
+    assert len(requests_of(server, verb="get", user="system:anonymous")[-1]["path"]) < 500
+
+
+async def answer(_request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
+    return web.Response()
+
+
+async def refuse(_request: web.BaseRequest, _context: RequestContext) -> web.StreamResponse:
+    return web.Response(status=403)
+
+
+async def traced(
+    trace: RequestTrace, handler: Handler, path: str, *, user: UserInfo = JANE, request: Any = None
+) -> None:
+    """Send a request through the filter."""
+    info = request_info.resolve("GET", path, {})
+    context = RequestContext("1", 0.0, Warnings(), path=path, info=info, user=user)
+    with suppress(StatusError):
+        await trace.with_tracing(handler)(request or PLAIN, context)
+    await asyncio.sleep(0)
 
 
 def stored(revision: int, obj: dict[str, Any]) -> StoredObject:
@@ -305,7 +388,7 @@ def test_another_holder_of_a_lease_is_another_leader(before: Any, after: Any, ab
     states = [{"metadata": {"name": "lease"}, "spec": spec} for spec in (before, after)]
     change = Change("key", stored(1, states[0]), current=stored(2, states[1]), revision=2, at=0)
 
-    shown = object_change("coordination.k8s.io", "leases", change, 0.0)
+    shown = object_change(states_of("coordination.k8s.io", "leases", change, 0.0), Budget(PLENTY))
     assert (shown.about, shown.holder) == (about, after.get("holderIdentity", ""))
 
 
@@ -313,7 +396,72 @@ def test_items_of_lists_are_compared_by_name() -> None:
     before = {"a": [{"name": "x", "v": 1}, {"name": "y", "v": 2}], "b": [1, 2]}
     after = {"a": [{"name": "y", "v": 3}, {"name": "x", "v": 1}], "b": [1]}
 
-    assert differences.differences(before, after) == [("a[y].v", "2", "3"), ("b[1]", "2", None)]
+    compared = differences.differences(before, after, Budget(PLENTY))
+
+    assert (compared.fields, compared.count) == ((("a[y].v", "2", "3"), ("b[1]", "2", None)), 2)
+
+
+def test_a_rewritten_map_of_30_000_keys_is_compared_in_few_steps() -> None:
+    before, after = ({f"key-{number}": f"{text}{number}" for number in range(30_000)} for text in "ab")
+    account = Budget(LIMITS)
+
+    compared = differences.differences({"data": before}, {"data": after}, account)
+
+    assert (len(compared.fields), compared.count) == (differences.MOST, 30_000)
+    assert compared.fields[-1] == ("data.key-59", '"a59"', '"b59"')
+    assert account.steps_spent < 5_000
+
+
+def test_deep_values_are_compared_once_and_their_paths_are_short() -> None:
+    def deep(value: Any, depth: int = 200) -> Any:
+        for _ in range(depth):
+            value = {"x" * 1000: value}
+        return {"spec": value}
+
+    account = Budget(LIMITS)
+    compared = differences.differences(deep({"text": "a" * 100_000}), deep({"text": "b" * 100_000}), account)
+
+    [(path, before, after)] = compared.fields
+    assert max(map(len, (path, str(before), str(after)))) == 401
+    assert account.steps_spent < 500
+
+
+def test_a_change_beyond_the_budget_is_shown_without_its_fields() -> None:
+    before, after = ({"metadata": {"name": "wide"}, "spec": [[text]] * 60_000} for text in "ab")
+    change = Change("key", stored(1, before), current=stored(2, after), revision=2, at=0)
+    states = states_of("example.org", "gardens", change, 0.0)
+
+    with pytest.raises(BudgetExceeded):
+        object_change(states, Budget(LIMITS))
+    shown = uncompared(states, Budget(LIMITS))
+
+    assert (shown.name, shown.type, shown.is_compared, shown.differences) == ("wide", "MODIFIED", False, ())
+
+
+def test_the_last_of_10_000_field_managers_is_found_in_few_steps() -> None:
+    managers = [{"manager": f"m{number}", "operation": "Update", "time": "1"} for number in range(10_000)]
+    states = [{"metadata": {"name": "owned", "managedFields": one}} for one in (managers[:-1], managers)]
+    change = Change("key", stored(1, states[0]), current=stored(2, states[1]), revision=2, at=0)
+
+    shown = object_change(states_of("", "configmaps", change, 0.0), Budget(LIMITS))
+
+    assert shown.manager == "m9999"
+
+
+def test_changes_of_a_large_object_are_compared_once_beside_the_event_loop(server: Server) -> None:
+    with server.client() as client:
+        client.request("POST", MAPS, {"metadata": {"name": "wide"}})
+        for text in "abc":
+            data = {f"key-{number}": f"{text}{number}" for number in range(30_000)}
+            client.request("PUT", f"{MAPS}/wide", {"metadata": {"name": "wide"}, "data": data})
+        first, second = (client.request("GET", "/ui/api/timeline")["changes"] for _ in range(2))
+
+    *_, newest = [one for one in first if one["name"] == "wide"]
+    history = server._live.parts.console.history  # type: ignore[union-attr]
+    entries = [server._call(history._changes(newest["revision"] - 1, "jane")).entries[0] for _ in range(2)]
+    assert (newest["count"], len(newest["differences"]), newest["isCompared"]) == (30_000, 60, True)
+    assert [one for one in second if one["name"] == "wide"] == [one for one in first if one["name"] == "wide"]
+    assert entries[0] is entries[1]
 
 
 def test_values_under_telling_names_are_hidden() -> None:
@@ -322,7 +470,7 @@ def test_values_under_telling_names_are_hidden() -> None:
         "data": {"db.password": "p"},
     }
 
-    shown: Any = hidden_values.without_secrets(given, is_secret=False)
+    shown: Any = hidden_values.without_secrets(given, Budget(PLENTY), is_secret=False)
 
     assert shown["spec"] == {"password": "(hidden)", "secretName": "n", "apiKey": "(hidden)", "tokens": 3}
     assert shown["data"] == {"db.password": "(hidden)"}

@@ -104,6 +104,7 @@ async def _drive(client: Client, url: str, bundle: str) -> None:
     await client.send("delete", "DELETE", f"{CONFIGMAPS}/one")
     await client.send("missing", "GET", f"{CONFIGMAPS}/none")
     await client.send("version", "GET", "/version")
+    await client.send("long", "GET", f"{CONFIGMAPS}/{'x' * 50_000}")
     await client.send("continued", "GET", f"{CONFIGMAPS}/one", fields=parent)
     await client.send("unsampled", "GET", f"{CONFIGMAPS}/one", fields={"traceparent": f"00-{TRACE[:-1]}d-{SPAN}-00"})
     await client.send("stranger", "GET", "/version", anonymous=True, fields=parent)
@@ -165,6 +166,12 @@ def test_a_span_has_the_attributes_of_kube_apiserver(traced: tuple[Collector, Ru
     assert whole["http.response.status_code"] == 200
     assert (whole["url.scheme"], whole["http.target"]) == ("https", f"{CONFIGMAPS}/one")
     assert of(tree.by_name["cacher.Get"]) == {"key": "default/one", "resource-version": ""}
+
+
+def test_long_texts_of_a_request_are_cut_in_its_spans(traced: tuple[Collector, Run]) -> None:
+    spans = traced[0].of_request("long").spans
+
+    assert max(len(str(value)) for span in spans for value in of(span).values()) == 1_025
 
 
 @pytest.mark.parametrize(

@@ -206,6 +206,17 @@ def test_a_request_that_was_refused_is_remembered_with_its_body(server: Server, 
     assert refused.body["metadata"]["name"] == "No Name"
 
 
+def test_long_texts_of_clients_are_cut_in_the_record(server: Server, client: BlockingClient) -> None:
+    with suppress(Refused):
+        client.request("GET", f"{CONFIG_MAPS}/{'x' * 60_000}?labelSelector={'y' * 60_000}")
+    with suppress(Refused):
+        client.request("POST", CONFIG_MAPS, {"metadata": {"generateName": "web-"}, "data": {"text": "x" * 100_000}})
+
+    asked, made = server.requests.matching(resource="configmaps")
+    assert max(asked.size, made.size) < 20_000
+    assert (len(asked.name), made.name, made.body["metadata"]["generateName"]) == (513, "", "web-")
+
+
 # Golden recordings
 
 

@@ -2,7 +2,7 @@
 import { fill, h, toast } from "./dom.js";
 import { ApiError, get, pathOf, query } from "./api.js";
 import { MANAGER, configurationOf, editable } from "./edits.js";
-import { pathsOf, stepsOf, textOf, tokensOf } from "./yaml.js";
+import { MOST_LINES, pathsOf, stepsOf, textOf, tokensOf } from "./yaml.js";
 import * as yaml from "../vendor/js-yaml.mjs";
 
 /** @typedef {{line: number, text: string, isConflict: boolean}} Message */
@@ -102,9 +102,11 @@ export class Editor {
   draw() {
     const lines = this.area.value.split("\n");
     const width = String(lines.length).length;
+    const isLong = lines.length > MOST_LINES;
+    this.element.classList.toggle("plain", isLong);
     fill(
       this.paint,
-      lines.flatMap((line, index) => {
+      lines.slice(0, isLong ? 0 : MOST_LINES).flatMap((line, index) => {
         const found = this.messages.filter((one) => one.line === index);
         return [
           h(
@@ -122,7 +124,7 @@ export class Editor {
         ];
       }),
     );
-    this.area.rows = lines.length + 1;
+    this.area.rows = isLong ? 1 : lines.length + 1;
     this.area.style.setProperty("--gutter", `${width + 2}ch`);
     this.paint.style.setProperty("--gutter", `${width + 2}ch`);
   }

@@ -1,5 +1,5 @@
 /** edits: from an edited object to the configuration that server-side apply takes: the fields that the user has changed. */
-import { keysOfList, managersOf, ownedPart } from "./managers.js";
+import { below, keysOfList, managersOf, ownedPart } from "./managers.js";
 
 /** @typedef {import("./yaml.js").Step} Step */
 
@@ -86,18 +86,32 @@ function difference(before, after, path, about) {
 function itemsOf(before, after, path, about) {
   const { keys } = about;
   const idOf = (/** @type {any} */ item) => JSON.stringify(keys.map((key) => item?.[key]));
+  const places = firstPlaces(before, idOf);
+  const left = new Set(after.map(idOf));
   const found = [];
   for (const item of after) {
-    const index = before.findIndex((one) => idOf(one) === idOf(item));
+    const index = places.get(idOf(item)) ?? -1;
     const part = index < 0 ? item : difference(before[index], item, [...path, index], about);
     if (part !== undefined)
       found.push({ ...Object.fromEntries(keys.filter((key) => key in item).map((key) => [key, item[key]])), ...part });
   }
   before.forEach((item, index) => {
-    if (!after.some((one) => idOf(one) === idOf(item)) && !owns(about.own, about.object, [...path, index]))
+    if (!left.has(idOf(item)) && !owns(about.own, about.object, [...path, index]))
       about.kept.push(`${path.join(".")}[${keys.map((key) => item[key]).join(",")}]`);
   });
   return found.length ? found : undefined;
+}
+
+/**
+ * The first place of each item by its identity.
+ * @param {any[]} items
+ * @param {(item: any) => string} idOf
+ */
+function firstPlaces(items, idOf) {
+  /** @type {Map<string, number>} */
+  const places = new Map();
+  items.forEach((item, index) => places.has(idOf(item)) || places.set(idOf(item), index));
+  return places;
 }
 
 /**
@@ -110,14 +124,7 @@ function owns(fields, object, path) {
   let value = object;
   for (const step of path) {
     value = value?.[step];
-    part =
-      typeof step === "string"
-        ? part?.[`f:${step}`]
-        : Object.entries(part ?? {}).find(
-            ([key]) =>
-              key.startsWith("k:") &&
-              Object.entries(JSON.parse(key.slice(2))).every(([name, wanted]) => value?.[name] === wanted),
-          )?.[1];
+    part = part && below(part, step, value);
   }
   return part !== undefined;
 }
@@ -148,18 +155,10 @@ function merge(owned, changed, keysAt, path) {
   const keys = Array.isArray(owned) && Array.isArray(changed) ? keysAt(path) : [];
   if (!keys.length) return changed;
   const idOf = (/** @type {any} */ item) => JSON.stringify(keys.map((key) => item?.[key]));
-  const others = changed.filter(
-    (/** @type {any} */ item) => !owned.some((/** @type {any} */ one) => idOf(one) === idOf(item)),
-  );
+  const places = firstPlaces(changed, idOf);
+  const present = firstPlaces(owned, idOf);
   return [
-    ...owned.map((/** @type {any} */ one) =>
-      merge(
-        one,
-        changed.find((/** @type {any} */ item) => idOf(item) === idOf(one)),
-        keysAt,
-        path,
-      ),
-    ),
-    ...others,
+    ...owned.map((/** @type {any} */ one) => merge(one, changed[places.get(idOf(one)) ?? -1], keysAt, path)),
+    ...changed.filter((/** @type {any} */ item) => !present.has(idOf(item))),
   ];
 }

@@ -10,6 +10,7 @@ const PAGE = 500;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15000;
 const MOST_ROWS = 50000;
+const LONGEST = 1000;
 
 /** @typedef {{name: string, type: string, format: string, description: string, priority: number}} Column */
 /** @typedef {{key: string, name: string, namespace: string, uid: string, created: string, cells: any[], text: string, labels: Record<string, string>, at: number, isGone: boolean}} Row */
@@ -149,14 +150,15 @@ export class LiveRows {
   put(one, at) {
     const { name, namespace = "", uid, creationTimestamp, labels = {}, deletionTimestamp } = one.object.metadata;
     const key = keyOf(one.object.metadata);
+    const cells = one.cells.map(short);
     const row = {
       key,
       name,
       namespace,
       uid,
       created: creationTimestamp,
-      cells: one.cells,
-      text: `${namespace} ${one.cells.join(" ")}`.toLowerCase(),
+      cells,
+      text: `${namespace} ${cells.join(" ")}`.toLowerCase(),
       labels,
       at,
       isGone: Boolean(deletionTimestamp),
@@ -171,6 +173,9 @@ export class LiveRows {
     return pathOf(this.kind, namespace) + query({ labelSelector: labels, fieldSelector: fields, ...more });
   }
 }
+
+/** A cell without the end of a long text. @param {any} cell */
+const short = (cell) => (typeof cell === "string" && cell.length > LONGEST ? `${cell.slice(0, LONGEST)}…` : cell);
 
 /** @param {{name: string, namespace?: string}} metadata */
 const keyOf = (metadata) => `${metadata.namespace ?? ""}/${metadata.name}`;

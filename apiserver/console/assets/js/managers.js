@@ -4,16 +4,17 @@
 /** @typedef {import("./yaml.js").Step} Step */
 
 export const COLOURS = 8;
+const MOST = 200;
 
 /**
- * The entries of an object, each with a colour; a manager has one colour for all of its entries.
+ * The first entries of an object, each with a colour; a manager has one colour for all of its entries.
  * @param {any} object
  * @returns {Manager[]}
  */
 export function managersOf(object) {
   /** @type {string[]} */
   const names = [];
-  return (object.metadata?.managedFields ?? []).map((/** @type {any} */ one) => {
+  return (object.metadata?.managedFields ?? []).slice(0, MOST).map((/** @type {any} */ one) => {
     if (!names.includes(one.manager)) names.push(one.manager);
     return {
       name: one.manager,
@@ -27,23 +28,45 @@ export function managersOf(object) {
 }
 
 /**
- * The fields of one entry below a step; undefined when it owns nothing there, true when it owns all that is below.
+ * The fields of one entry below a step; undefined when it owns nothing there.
  * @param {any} fields
  * @param {Step} step
  * @param {any} value the value at the step
  */
-function below(fields, step, value) {
+export function below(fields, step, value) {
   if (typeof step === "string") return fields[`f:${step}`];
-  for (const [key, found] of Object.entries(fields)) {
-    if (key.startsWith("k:") && isItem(JSON.parse(key.slice(2)), value)) return found;
-    if (key.startsWith("v:") && JSON.stringify(JSON.parse(key.slice(2))) === JSON.stringify(value)) return found;
-    if (key === `i:${step}`) return found;
+  const { byKeys, byValue } = itemsOf(fields);
+  for (const [names, found] of byKeys) {
+    const part = found.get(identity(names, value));
+    if (part !== undefined) return part;
   }
-  return undefined;
+  return byValue.get(JSON.stringify(value)) ?? fields[`i:${step}`];
 }
 
-/** @param {Record<string, any>} keys @param {any} value */
-const isItem = (keys, value) => Object.entries(keys).every(([key, wanted]) => value?.[key] === wanted);
+/** @typedef {{byKeys: Map<string, Map<string, any>>, byValue: Map<string, any>}} Items */
+/** The items of the lists of an entry: each list is read once, not once for each line. @type {WeakMap<object, Items>} */
+const known = new WeakMap();
+
+/** The items in the fields of a list: by the names of their keys and the values of these, or by value. @param {any} fields @returns {Items} */
+function itemsOf(fields) {
+  const found = known.get(fields);
+  if (found) return found;
+  /** @type {Items} */
+  const items = { byKeys: new Map(), byValue: new Map() };
+  for (const [key, part] of Object.entries(fields)) {
+    if (key.startsWith("v:")) items.byValue.set(JSON.stringify(JSON.parse(key.slice(2))), part);
+    if (!key.startsWith("k:")) continue;
+    const keys = JSON.parse(key.slice(2));
+    const names = JSON.stringify(Object.keys(keys));
+    if (!items.byKeys.has(names)) items.byKeys.set(names, new Map());
+    items.byKeys.get(names)?.set(identity(names, keys), part);
+  }
+  known.set(fields, items);
+  return items;
+}
+
+/** The values of some keys as a text. @param {string} names the keys as JSON @param {any} value */
+const identity = (names, value) => JSON.stringify(JSON.parse(names).map((/** @type {string} */ key) => value?.[key]));
 
 /**
  * The entries that own the field at a path.
@@ -59,14 +82,21 @@ export function ownersOf(managers, object, path) {
       value = value?.[step];
       fields = below(fields, step, value);
       if (fields === undefined) return false;
-      if (!Object.keys(fields).length) return true;
+      if (isEmpty(fields)) return true;
     }
-    return "." in fields || !hasChildren(value);
+    return "." in fields || !value || typeof value !== "object" || isEmpty(value);
   });
 }
 
-/** @param {any} value */
-const hasChildren = (value) => value && typeof value === "object" && Object.keys(value).length > 0;
+/** Whether maps and lists have no members: a browser reads the names of all members to tell. @type {WeakMap<object, boolean>} */
+const emptiness = new WeakMap();
+
+/** @param {object} value */
+function isEmpty(value) {
+  const found = emptiness.get(value) ?? !Object.keys(value).length;
+  emptiness.set(value, found);
+  return found;
+}
 
 /**
  * The value of what one manager has applied: the part of the object that it owns.

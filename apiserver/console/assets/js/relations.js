@@ -6,6 +6,7 @@ import { objectLink } from "./shell.js";
 const LANES = 3;
 const MOST = 8;
 const MOST_READ = 2000;
+const MOST_BOXES = 200;
 const PAGE = 500;
 const WIDTH = 220;
 const HEIGHT = 46;
@@ -92,6 +93,8 @@ export class Relations {
    */
   async owners(object, column) {
     for (const reference of object.metadata.ownerReferences ?? []) {
+      if (this.boxes.size >= MOST_BOXES) return;
+      const isKnown = this.boxes.has(reference.uid);
       const kind = await kindOf(reference.apiVersion, reference.kind);
       const namespace = kind?.namespaced ? this.object.metadata.namespace : "";
       const owner =
@@ -109,7 +112,7 @@ export class Relations {
       });
       this.boxes.get(object.metadata.uid)?.from.push(reference.uid);
       this.draw();
-      if (isThere) await this.owners(owner, column - 1);
+      if (isThere && !isKnown) await this.owners(owner, column - 1);
     }
   }
 
@@ -132,8 +135,10 @@ export class Relations {
           { accept: METADATA_LIST, signal: this.stop.signal },
         ).catch(() => ({ items: [] }));
         for (const one of found.items ?? [])
-          for (const reference of one.metadata.ownerReferences ?? [])
-            owned.set(reference.uid, [...(owned.get(reference.uid) ?? []), { kind, one }]);
+          for (const reference of one.metadata.ownerReferences ?? []) {
+            if (!owned.has(reference.uid)) owned.set(reference.uid, []);
+            owned.get(reference.uid)?.push({ kind, one });
+          }
         read += (found.items ?? []).length;
         next = read < MOST_READ ? (found.metadata?.continue ?? "") : "";
       } while (next);
@@ -151,7 +156,7 @@ export class Relations {
   addDependents(uid, column, owned) {
     const found = owned.get(uid) ?? [];
     for (const { kind, one } of found.slice(0, MOST)) {
-      if (this.boxes.has(one.metadata.uid)) continue;
+      if (this.boxes.has(one.metadata.uid) || this.boxes.size >= MOST_BOXES) continue;
       this.put({
         uid: one.metadata.uid,
         kind: kind.kind,

@@ -2,9 +2,9 @@
 import { fill, h } from "./dom.js";
 import { differenceList } from "./timeline/details.js";
 import { Timeline } from "./timeline/timeline.js";
-import { linesOf } from "./yaml.js";
+import { MOST_LINES, linesOf, moreLines } from "./yaml.js";
 
-/** @typedef {{title: string, findings: {tone: string, text: string, detail: string}[], texts: {title: string, text: string}[], timeline: import("./timeline/facts.js").Data, objects: {group: string, resource: string, namespace: string, name: string, state: string, changes: number, differences: [string, string | null, string | null][], object: any}[]}} Report */
+/** @typedef {{title: string, findings: {tone: string, text: string, detail: string}[], texts: {title: string, text: string}[], timeline: import("./timeline/facts.js").Data, objects: {group: string, resource: string, namespace: string, name: string, state: string, users: string[], changes: number, differences: [string, string | null, string | null][], count: number, object: any}[]}} Report */
 
 const TONES = { created: "ok", changed: "info", deleted: "bad" };
 
@@ -70,8 +70,8 @@ function counts({ timeline }) {
 
 /** @param {Report["objects"][number]} one */
 function object(one) {
-  const { managedFields: _, ...metadata } = one.object.metadata;
   const about = `${one.resource}${one.group ? `.${one.group}` : ""} ${one.namespace ? `${one.namespace}/` : ""}${one.name}`;
+  const words = [one.users.length ? `by ${one.users.join(", ")}` : "", one.changes > 1 ? `${one.changes} changes` : ""];
   const details = h(
     "details",
     { class: "card object" },
@@ -80,32 +80,40 @@ function object(one) {
       {},
       h("span", { class: `badge ${TONES[/** @type {"created"} */ (one.state)]}` }, one.state),
       h("strong", { class: "clip" }, about),
-      h("span", { class: "faint" }, one.changes > 1 ? `${one.changes} changes` : ""),
+      h("span", { class: "faint" }, words.filter(Boolean).join(", ")),
     ),
   );
   details.addEventListener("toggle", () => {
     if (details.children.length > 1) return;
     details.append(
-      one.differences.length ? differenceList(one.differences) : "",
-      h(
-        "div",
-        { class: "code" },
-        linesOf({ ...one.object, metadata }).map((line) =>
-          h(
-            "div",
-            { class: "line" },
-            h(
-              "span",
-              { class: "text" },
-              " ".repeat(line.depth),
-              line.tokens.map((token) => h("span", { class: token.kind }, token.text)),
-            ),
-          ),
-        ),
-      ),
+      one.differences.length ? differenceList(one.differences, one.count) : "",
+      one.object ? yaml(one.object) : h("p", { class: "note info" }, "This object is too large for a report."),
     );
   });
   return details;
+}
+
+/** @param {any} object */
+function yaml(object) {
+  const { managedFields: _, ...metadata } = object.metadata;
+  const lines = linesOf({ ...object, metadata });
+  return h(
+    "div",
+    { class: "code" },
+    lines.slice(0, MOST_LINES).map((line) =>
+      h(
+        "div",
+        { class: "line" },
+        h(
+          "span",
+          { class: "text" },
+          " ".repeat(line.depth),
+          line.tokens.map((token) => h("span", { class: token.kind }, token.text)),
+        ),
+      ),
+    ),
+    h("p", { class: "quiet" }, moreLines(lines)),
+  );
 }
 
 page(JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent ?? ""));

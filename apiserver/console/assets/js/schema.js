@@ -4,6 +4,8 @@ import { get, groupPath, kinds } from "./api.js";
 import { objectLink, tableLink } from "./shell.js";
 
 const DEEPEST = 12;
+const MOST_FIELDS = 1000;
+const MOST_FOUND = 100;
 
 /**
  * @param {string[]} parts group, version and resource
@@ -122,16 +124,19 @@ function inner(schema, schemas) {
 function fieldsOf(schema, schemas, depth, isOpen) {
   const properties = Object.entries(schema.properties ?? {});
   if (!properties.length || depth > DEEPEST) return null;
+  const required = new Set(schema.required ?? []);
+  const more = properties.length - MOST_FIELDS;
   return h(
     "ul",
     {},
-    properties.map(([name, value]) =>
+    properties.slice(0, MOST_FIELDS).map(([name, value]) =>
       field(name, value, schemas, {
-        isRequired: (schema.required ?? []).includes(name),
+        isRequired: required.has(name),
         depth,
         isOpen: isOpen && ["spec", "status"].includes(name),
       }),
     ),
+    more > 0 && h("li", { class: "quiet" }, `and ${more} more fields, which the search finds`),
   );
 }
 
@@ -201,7 +206,7 @@ function matches(root, schemas, text) {
   const found = [];
   const walk = (/** @type {any} */ schema, /** @type {string} */ path, /** @type {Set<any>} */ above) => {
     for (const [name, value] of Object.entries(schema.properties ?? {})) {
-      if (found.length >= 100) return;
+      if (found.length >= MOST_FOUND) return;
       const here = path ? `${path}.${name}` : name;
       if (name.toLowerCase().includes(text) || here.toLowerCase().endsWith(text))
         found.push(

@@ -32,6 +32,9 @@ function scalar(value) {
   return { kind: "string", text: isPlain(value) ? value : JSON.stringify(value) };
 }
 
+/** The lines that a page shows of an object: a browser is slow with more. */
+export const MOST_LINES = 5000;
+
 /**
  * The lines of an object.
  * @param {any} object
@@ -43,6 +46,10 @@ export function linesOf(object) {
   writeMap(lines, object, 0, [], []);
   return lines;
 }
+
+/** What stands below the first lines of a long object. @param {Line[]} lines */
+export const moreLines = (lines) =>
+  lines.length > MOST_LINES ? `and ${lines.length - MOST_LINES} more lines, which kubectl get -o yaml shows` : "";
 
 /** @param {any} object */
 export const textOf = (object) =>

@@ -3,8 +3,8 @@
 The result equals the comparison with an object without content, but needs no paths, because every create runs it. Some
 members are printed even when empty, such as a status. The writer owns them when they have more content than that.
 
-The plan for the keys of a map is cached, since objects have few sets of keys. The cache is limited, since clients
-choose the keys.
+The plan for the keys of a map is cached, since objects have few sets of keys. The cache is limited to a number of
+short sets, since clients choose the keys.
 
 Pure. Must hold: a value of the wrong type counts as a single field.
 """
@@ -18,6 +18,8 @@ from aio_apiserver.registry.machinery.patch.apply.fields import LEAF, MEMBER, NO
 from aio_apiserver.registry.machinery.patch.apply.shapes import Lists, Maps, Shape
 
 MAX_PLANS = 256
+_LONGEST_PLAN = 2048
+"""The letters of all keys of a map."""
 
 Walk = Callable[[Any], Fields | None]
 """From a value to the tree below its element; None for no fields."""
@@ -109,7 +111,7 @@ class _Compiler:
 
     def _elements(self, part: Lists) -> Callable[[list[Any]], Fields]:
         below = self.whole(part.items) or _leaf
-        key = part.keys[0] if len(part.keys) == 1 else ""
+        key = part.keys[0] if len(part.keys) == 1 and len(part.keys[0]) <= elements.LONGEST_REMEMBERED else ""
 
         def walk(value: list[Any]) -> Fields:
             tree: Fields = {}
@@ -192,7 +194,7 @@ class _Plans:
     def of(self, names: tuple[str, ...]) -> _Plan:
         """A new plan, which is kept if there is room."""
         plan = self._new_plan(names)
-        if len(self.known) < MAX_PLANS:
+        if len(self.known) < MAX_PLANS and sum(map(len, names)) <= _LONGEST_PLAN:
             self.known[names] = plan
         return plan
 

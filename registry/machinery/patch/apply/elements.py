@@ -40,15 +40,20 @@ def of_keys(values: Mapping[str, Any]) -> str:
 
 def of_key_values(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
     """The same from sorted names and their values. Cached, because objects repeat the same few."""
+    size = sum(map(len, names))
     for value in values:
-        if type(value) is not int and (type(value) is not str or len(value) > LONGEST_REMEMBERED):
+        if type(value) is str:
+            size += len(value)
+        elif type(value) is not int:
             return of_keys(dict(zip(names, values, strict=True)))
-    return _of_plain_keys(names, values)
+    return (
+        _of_plain_keys(names, values) if size <= LONGEST_REMEMBERED else of_keys(dict(zip(names, values, strict=True)))
+    )
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def of_text_key(name: str, text: str) -> str:
-    """The same for one key with a short text value."""
+    """The same for one key with a text value, both of which are short."""
     return of_keys({name: text})
 
 

@@ -48,10 +48,17 @@ def double(content: bytes) -> int | float:
     return json_numbers.plain(value)
 
 
-@lru_cache(maxsize=4096)
 def time(content: bytes) -> str | None:
+    """A time; cached, because many objects have the same times. A long one has fields that do not count."""
+    return _short_time(content) if len(content) < _LONG else _time(content)
+
+
+def _time(content: bytes) -> str | None:
     when = _moment(content)
     return f"{when:{_SECONDS}}Z".zfill(_TIME_LENGTH) if when else None
+
+
+_short_time = lru_cache(maxsize=4096)(_time)
 
 
 def micro_time(content: bytes) -> str | None:

@@ -11,6 +11,7 @@ Must hold: a review depends on the images, the annotations for image policies, a
 a bounded time and in bounded numbers.
 """
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
@@ -107,6 +108,7 @@ class ImagePolicyWebhook(Plugin):
         self._settings = settings
         self._clock = clock
         self._answers: OrderedDict[bytes, tuple[float, Object]] = OrderedDict()
+        """By the digest of a review's spec, which may be as long as a pod."""
 
     async def validate(self, attributes: Attributes) -> None:
         if attributes.resource != PODS or attributes.subresource not in ("", _EPHEMERAL):
@@ -125,7 +127,7 @@ class ImagePolicyWebhook(Plugin):
 
     async def _status(self, spec: Object) -> Object:
         """The status of a review, from the cache or from the webhook. Raises WebhookFailed."""
-        key = orjson.dumps(spec)
+        key = hashlib.sha256(orjson.dumps(spec)).digest()
         known = self._answers.get(key)
         if known is not None and known[0] > self._clock.monotonic():
             self._answers.move_to_end(key)

@@ -135,3 +135,15 @@ async def test_a_traced_plugin_notes_what_it_changed_or_refused() -> None:
         RequestStep("plugin", "Labeller", "changed", fields=("labelled",)),
         RequestStep("plugin", "Refuser", "refused", detail="no"),
     ]
+
+
+@pytest.mark.parametrize("value", [[{}] * 5_000, "x" * 200_000], ids=["many values", "a long text"])
+async def test_a_large_object_is_not_copied_for_the_steps_of_its_plugins(value: object) -> None:
+    attempt = Attempt(Labeller(), Refuser())
+    attempt.obj = {"spec": {"large": value}}
+
+    await attempt.chain.mutate(attempt.attributes(Operation.CREATE))
+    with pytest.raises(BadRequest):
+        await attempt.chain.validate(attempt.attributes(Operation.CREATE))
+
+    assert attempt.steps == [RequestStep("plugin", "Refuser", "refused", detail="no")]

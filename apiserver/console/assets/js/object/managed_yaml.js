@@ -1,7 +1,7 @@
 /** managed_yaml: an object as YAML, with the managers of each field as colours in the margin. */
 import { age, h } from "../dom.js";
 import { managersOf, ownersOf } from "../managers.js";
-import { linesOf } from "../yaml.js";
+import { MOST_LINES, linesOf, moreLines } from "../yaml.js";
 
 /** @typedef {import("../managers.js").Manager} Manager */
 
@@ -17,8 +17,9 @@ export function managedYaml(object, { showsManagers, toggle }) {
   const code = h(
     "div",
     { class: "code", role: "group", "aria-label": "YAML", tabindex: "0" },
-    lines.map((line) => codeLine(line, ownersOf(managers, object, line.path))),
+    lines.slice(0, MOST_LINES).map((line) => codeLine(line, ownersOf(managers, object, line.path))),
   );
+  const more = moreLines(lines);
   const names = [...new Map(managers.map((one) => [one.name, one])).values()];
   const legend = h(
     "div",
@@ -30,7 +31,7 @@ export function managedYaml(object, { showsManagers, toggle }) {
       "managedFields",
     ),
   );
-  return [legend, code];
+  return more ? [legend, code, h("p", { class: "quiet" }, more)] : [legend, code];
 }
 
 /** @param {ReturnType<typeof linesOf>[number]} line @param {Manager[]} owners */

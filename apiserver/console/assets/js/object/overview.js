@@ -3,6 +3,9 @@ import { age, h, tone } from "../dom.js";
 import { managersOf } from "../managers.js";
 import { tableLink } from "../shell.js";
 
+/** Of a list on this page; the YAML has all. */
+const MOST = 200;
+
 /**
  * @param {import("../api.js").Kind} kind
  * @param {any} object
@@ -63,6 +66,12 @@ export function overview(kind, object, events) {
   );
 }
 
+/** The first keys of a map. @param {Record<string, string> | undefined} data */
+function keysOf(data) {
+  const keys = Object.keys(data ?? {});
+  return keys.slice(0, MOST).join(", ") + (keys.length > MOST ? ` and ${keys.length - MOST} more` : "");
+}
+
 /** What is most worth knowing about some kinds. @param {any} object @returns {[string, string, string][]} */
 function factsOf({ kind, spec = {}, status = {}, type, data }) {
   /** @type {Record<string, [string, any][]>} */
@@ -93,9 +102,9 @@ function factsOf({ kind, spec = {}, status = {}, type, data }) {
     ],
     Secret: [
       ["Type", type],
-      ["Keys", Object.keys(data ?? {}).join(", ")],
+      ["Keys", keysOf(data)],
     ],
-    ConfigMap: [["Keys", Object.keys(data ?? {}).join(", ")]],
+    ConfigMap: [["Keys", keysOf(data)]],
   };
   return (known[kind] ?? []).filter(([, value]) => value).map(([key, value]) => [key, String(value), ""]);
 }
@@ -144,7 +153,8 @@ function toneOfCondition({ type, status }) {
 /** @param {any} object */
 function containers({ kind, spec, status }) {
   if (kind !== "Pod") return null;
-  const states = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const states = new Map(all.map((one) => [one.name, one]));
   return h(
     "section",
     { class: "card part" },
@@ -152,8 +162,8 @@ function containers({ kind, spec, status }) {
     h(
       "ul",
       { class: "conditions" },
-      [...(spec.initContainers ?? []), ...spec.containers].map((one) => {
-        const state = states.find((found) => found.name === one.name);
+      [...(spec.initContainers ?? []), ...spec.containers].slice(0, MOST).map((one) => {
+        const state = states.get(one.name);
         const [word, about] = Object.entries(state?.state ?? { waiting: {} })[0];
         const reason = /** @type {any} */ (about)?.reason ?? word;
         return h(
@@ -174,7 +184,7 @@ function containers({ kind, spec, status }) {
  * @param {(key: string, value: string) => string} [link]
  */
 function pairs(title, values, link) {
-  const entries = Object.entries(values ?? {});
+  const entries = Object.entries(values ?? {}).slice(0, MOST);
   if (!entries.length) return null;
   return h(
     "section",

@@ -121,7 +121,8 @@ function ofObjectChange(change, links) {
       ["Revision", String(change.revision)],
       ["What", ABOUT[/** @type {"leader"} */ (change.about)] ?? ""],
     ]),
-    ...(change.differences.length ? [differenceList(change.differences)] : []),
+    ...(change.differences.length ? [differenceList(change.differences, change.count)] : []),
+    ...(change.isCompared ? [] : [h("p", { class: "note info" }, "This change is too large to compare.")]),
     h(
       "div",
       { class: "tl-links" },
@@ -133,8 +134,9 @@ function ofObjectChange(change, links) {
   ];
 }
 
-/** The fields that differ, before and after. @param {[string, string | null, string | null][]} rows */
-export function differenceList(rows) {
+/** The first fields that differ, before and after. @param {[string, string | null, string | null][]} rows @param {number} count */
+export function differenceList(rows, count) {
+  const more = count - rows.length;
   return h(
     "div",
     { class: "tl-diff" },
@@ -147,6 +149,7 @@ export function differenceList(rows) {
         after !== null && h("code", { class: "after" }, after),
       ),
     ),
+    more > 0 && h("p", { class: "quiet" }, `and ${more} more fields`),
   );
 }
 

@@ -106,7 +106,7 @@ function ofChange(one) {
     colour: shape,
     title,
     who: one.manager,
-    hint: paths.length ? `${paths[0]}${paths.length > 1 ? ` +${paths.length - 1}` : ""}` : one.about,
+    hint: paths.length ? `${paths[0]}${one.count > 1 ? ` +${one.count - 1}` : ""}` : one.about,
     text: `${lane} ${title} ${one.manager} ${paths.join(" ")} ${one.about} ${one.group}`.toLowerCase(),
     isNoise: one.about === "renewal" || one.resource === "masterleases",
     isHollow: one.about === "collected" || shape === "gone",

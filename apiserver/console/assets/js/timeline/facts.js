@@ -2,7 +2,7 @@
 
 /** @typedef {{at: number, kind: "plugin" | "webhook" | "policy" | "fault", by: string, verdict: string, seconds: number, detail: string}} TracedStep */
 /** @typedef {{number: number, record: string, process: number, at: number, verb: string, group: string, resource: string, subresource: string, namespace: string, name: string, path: string, user: string, client: string, seconds: number | null, status: number, message: string, reason: string, fault: string, notes: Record<string, string>, steps: TracedStep[]}} TracedRequest */
-/** @typedef {{revision: number, at: number, type: string, group: string, resource: string, namespace: string, name: string, uid: string, manager: string, operation: string, owner: string, about: string, holder: string, differences: [string, string | null, string | null][]}} ObjectChange */
+/** @typedef {{revision: number, at: number, type: string, group: string, resource: string, namespace: string, name: string, uid: string, manager: string, operation: string, owner: string, about: string, holder: string, differences: [string, string | null, string | null][], count: number, isCompared: boolean}} ObjectChange */
 /** @typedef {{revision: number, at: number, uid: string, type: string, reason: string, message: string, count: number, source: string, kind: string, namespace: string, name: string, regarding: string}} KubernetesEvent */
 /** @typedef {{now: number, requests: TracedRequest[], changes: ObjectChange[], events: KubernetesEvent[]}} Data */
 
