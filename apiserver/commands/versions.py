@@ -25,8 +25,8 @@ from aio_apiserver.registry.machinery.schema import definitions
 _FORMS = ("text", "yaml", "json")
 _OWN = (output.flag(_FORMS),)
 MANUAL = CommandManual(
-    about="Lists the minors of Kubernetes that the server can be (--kubernetes-version), whether the server has all "
-    "that their definitions have, and what is new, deprecated and removed in each.",
+    about="Lists the minors of Kubernetes that the server can be (--kubernetes-version), and what is new, deprecated "
+    "and removed in each. A minor is complete when the server has all that its definitions have.",
     usage=("versions [MINOR ...] [-o text|yaml|json]",),
     flags=_OWN,
     examples=(CommandExample("versions 1.36", "what Kubernetes 1.36 changes"),),

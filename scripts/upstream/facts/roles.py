@@ -56,7 +56,7 @@ def _row(path: str, item: Mapping[str, Any]) -> Row:
     metadata = dict(item["metadata"])
     labels, annotations = dict(metadata.pop("labels")), metadata.pop("annotations")
     metadata.pop("creationTimestamp", None)
-    if labels.pop(_BOOTSTRAPPING[0]) != _BOOTSTRAPPING[1] or annotations != _AUTO_UPDATE:
+    if labels.pop(_BOOTSTRAPPING[0], "") != _BOOTSTRAPPING[1] or annotations != _AUTO_UPDATE:
         raise NotUnderstood(path, 1, f"{metadata['name']} has other labels or annotations than all bootstrap roles")
     row = {"name": metadata.pop("name"), **metadata}
     if metadata.keys() - {"namespace"}:

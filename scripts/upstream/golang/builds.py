@@ -6,11 +6,12 @@ Releases are built for Linux without tags of their own.
 import re
 
 from scripts.upstream.golang import parser
-from scripts.upstream.golang.syntax import Binary, Expression, Name, Selector, Unary
+from scripts.upstream.golang.syntax import Binary, Expression, Name, Unary
 from scripts.upstream.problems import NotUnderstood
 
 _LINE = re.compile(r"^//go:build (.+)$", re.MULTILINE)
-_TRUE = frozenset({"linux", "unix", "amd64", "gc", "cgo"})
+_GO_VERSION = re.compile(r"\bgo1\.\d+\b")
+_TRUE = frozenset({"linux", "unix", "amd64", "gc", "cgo", "go1"})
 _OTHER_SYSTEM = re.compile(r"_(windows|darwin|freebsd|others|unsupported)\.go$")
 
 
@@ -19,15 +20,13 @@ def is_built(path: str, source: str) -> bool:
     if _OTHER_SYSTEM.search(path):
         return False
     line = _LINE.search(source, 0, max(source.find("\npackage "), 0))
-    return line is None or _holds(path, parser.expression(path, line[1]))
+    return line is None or _holds(path, parser.expression(path, _GO_VERSION.sub("go1", line[1])))
 
 
 def _holds(path: str, constraint: Expression) -> bool:
     match constraint:
         case Name(text=tag):
             return tag in _TRUE
-        case Selector(operand=Name(text=tag)):
-            return tag.startswith("go1")
         case Unary(operator="!", operand=operand):
             return not _holds(path, operand)
         case Binary(operator="&&", left=left, right=right):

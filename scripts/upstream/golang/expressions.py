@@ -96,7 +96,7 @@ class ExpressionParser:
         while True:
             token = self.take()
             if token.kind == "end":
-                raise self.problem("a bracket is not closed")
+                raise NotUnderstood(self.path, token.line, "a bracket is not closed")
             if token.kind == "operator":
                 depth += (token.text in _PAIRS) - (token.text in _PAIRS.values())
             if depth == 0:
