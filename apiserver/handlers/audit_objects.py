@@ -42,9 +42,11 @@ async def sent_patch(context: RequestContext, text: bytes) -> None:
     if trail is None or not trail.has_request:
         return
     try:
-        trail.patched(orjson.loads(text))
+        orjson.loads(text)
     except orjson.JSONDecodeError:
         await _sent_yaml(context, text)
+    else:
+        trail.patched(text)
 
 
 async def _sent_yaml(context: RequestContext, text: bytes) -> None:
@@ -53,7 +55,7 @@ async def _sent_yaml(context: RequestContext, text: bytes) -> None:
         document = await yaml.read_in_turn(text, context.user.name)
     except ValueError:
         return
-    context.trail.patched(document.value)
+    context.trail.patched(document.json)
 
 
 def answered_json(context: RequestContext, body: bytes) -> None:

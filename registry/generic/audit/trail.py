@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from aio_apiserver.base import tracing
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.registry.base.golang import durations
+from aio_apiserver.registry.base.golang import durations, json_texts
 from aio_apiserver.registry.base.golang.quoting import quote
 from aio_apiserver.registry.generic.access.impersonation import Impersonated
 from aio_apiserver.registry.generic.access.users import UserInfo
@@ -100,10 +100,10 @@ class Trail(Struct, kw_only=True):
         if self.has_request:
             self._request = self._fragment(value)
 
-    def patched(self, patch: Any) -> None:
-        """Keep the patch of the request, unchanged, if request bodies are recorded."""
+    def patched(self, text: bytes) -> None:
+        """Keep the patch of the request, if request bodies are recorded: as deep as the client has sent it."""
         if self.has_request:
-            self._request = orjson.Fragment(orjson.dumps(patch))
+            self._request = orjson.Fragment(json_texts.in_one_line(text))
 
     def answered(self, value: Object) -> None:
         """Keep the object of the response, if response bodies are recorded, and in any case the facts of a Status."""

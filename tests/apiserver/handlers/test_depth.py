@@ -41,9 +41,15 @@ def nested(levels: int) -> str:
     return '{"a":' * levels + "1" + "}" * levels
 
 
+EVERYTHING = "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: RequestResponse}]"
+
+
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    async with running(tmp_path) as started:
+    """A server whose audit log has all bodies."""
+    policy = tmp_path / "audit.yaml"
+    policy.write_text(EVERYTHING)
+    async with running(tmp_path, audit_policy_file=policy, audit_log_path=str(tmp_path / "audit.log")) as started:
         await define(started, definition("widgets", version("v1", storage=True, schema=ANYTHING), scope="Cluster"))
         await send(started, "POST", WIDGETS, f'{{{TYPE},"metadata":{{"name":"a"}},"spec":{{"b":{{}}}}}}')
         service = {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1}]}}

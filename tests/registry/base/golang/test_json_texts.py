@@ -28,3 +28,16 @@ def test_a_text_that_go_reads_is_a_value(text: bytes, value: Any) -> None:
 def test_another_text_is_an_error_of_go(text: bytes, why: str) -> None:
     with pytest.raises(ValueError, match=f"^{why.replace('[', chr(92) + '[')}"):
         json_texts.value_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (b'{"a" :\t[1,\r\n "b c"]}', b'{"a":[1,"b c"]}'),
+        (b"[" * 300 + b'\n "a b"' + b"]" * 300, b"[" * 300 + b' "a b"' + b"]" * 300),
+        (b'["\xff",\n1e999]', b'["\xef\xbf\xbd",1e999]'),
+    ],
+    ids=["usual", "deep", "infinite"],
+)
+def test_any_json_is_a_line_of_a_log(text: bytes, line: bytes) -> None:
+    assert json_texts.in_one_line(text) == line
