@@ -16,14 +16,15 @@ WRITERS = {
     "apiserver.auditing.log_files": "gzip, into a file of the helper",
     "apiserver.commands.kubeconfig_files": "the lock of client-go, which is new or refused",
     "apiserver.config.logs": "a lock in the private folder of workers",
-    "apiserver.testing.golden": "recordings of tests, which hold no secrets",
-    "apiserver.testing.reports": "lines for the summary page of a job, which hold no secrets",
     "apiserver.tls.bundles": "a temporary file for the ssl module",
     "base.private_files": "the helper",
-    "controllers.containers.archives": "a tar archive in memory",
-    "controllers.processes.mounted_files": "files of a container, in a private folder",
+    "simulation.containers.archives": "a tar archive in memory",
+    "simulation.processes.local_containers": "files of a container, in a private folder",
     "storage.kv.sqlite.data_dir": "files of the data directory: new, or opened without following links",
+    "storage.kv.sqlite.disk_reserve": "a new file without content",
     "storage.kv.unix.revision_page": "memory that workers share, in their private folder",
+    "testing.golden": "recordings of tests, which hold no secrets",
+    "testing.reports": "lines for the summary page of a job, which hold no secrets",
 }
 
 
