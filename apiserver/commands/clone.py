@@ -1,19 +1,19 @@
 """Clone: `apiserver clone`, copies the objects of a live cluster into the store of a local server.
 
 It lists through a kubeconfig, and writes the store itself, so that uids and statuses stay. Must hold: Secrets are
-copied on request alone.
+copied on request alone, whatever the cluster sends. Nothing is written outside of the store.
 """
 
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
-from urllib.parse import quote, urlencode
 
-from aio_apiserver.apiserver.commands import store_filling
+from aio_apiserver.apiserver.commands import custom_resources, store_filling
 from aio_apiserver.apiserver.commands.checks import stored_values
 from aio_apiserver.apiserver.commands.cloned_objects import LEFT_OUT, ClonedObjects, ClonedResource
+from aio_apiserver.apiserver.commands.cluster_lists import ClusterLists
 from aio_apiserver.apiserver.commands.terminal import command_lines, output
 from aio_apiserver.apiserver.commands.terminal.command_lines import CommandLine, list_flag, switch, text_flag
 from aio_apiserver.apiserver.config.manuals import CommandExample, CommandManual
@@ -23,7 +23,6 @@ from aio_apiserver.registry.machinery import schema
 from aio_apiserver.storage.transfer import opening
 from aio_apiserver.storage.transfer.contents import directory_of
 
-_PAGE = 500
 _NOT_FOUND = 404
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _SECRETS = "secrets"
@@ -56,7 +55,8 @@ MANUAL = CommandManual(
     "directory. Uids, statuses and managed fields stay. Owner references stay when the owner is copied as well; others "
     "are dropped, because the garbage collector would delete the object. Secrets, events, leases, API services and "
     "webhook configurations are copied when --kinds names them. With --namespace, of the objects without a namespace "
-    "those of --kinds are copied, the namespaces, and the definitions of custom resources.",
+    "those of --kinds are copied, the namespaces, and the definitions of custom resources. Objects of another kind or "
+    "namespace than was asked for, and names that are no part of a path, are left out. A clone reads at most 2 GiB.",
     usage=(
         "clone [--kubeconfig FILE] [--context NAME] [--kinds RESOURCE,...] [-n NAMESPACE,...] [--secrets] [--replace] "
         "[-o table|yaml|json] [--data-dir=... | --etcd-servers=...]",
@@ -100,8 +100,8 @@ class _Cloning:
     """One run through the resources of a cluster."""
 
     def __init__(self, cluster: Cluster, objects: ClonedObjects, line: CommandLine) -> None:
-        self._cluster = cluster
         self._objects = objects
+        self._lists = ClusterLists(cluster, self._leave_out)
         self._named = frozenset(line.texts("kinds")) | (
             frozenset({_SECRETS}) if line.is_set("secrets") else frozenset()
         )
@@ -123,14 +123,15 @@ class _Cloning:
         """Copy all that is wanted. Raises ClusterFailed, ValueError."""
         built_in = {resource.name: resource for resource in _built_in()}
         definitions = [item async for item in self._items(built_in[_DEFINITIONS])]
-        custom = [_custom_of(item) for item in definitions]
-        self._check_names([*built_in.values(), *custom])
+        custom = [self._custom_of(item, built_in.values()) for item in definitions]
+        known = [resource for resource in custom if resource is not None]
+        self._check_names([*built_in.values(), *known])
         of_definitions = built_in.pop(_DEFINITIONS)
-        for resource in filter(self._is_wanted, (*built_in.values(), *custom)):
+        for resource in filter(self._is_wanted, (*built_in.values(), *known)):
             async for item in self._items(resource):
                 self._add(resource, item)
-        for item, resource in zip(definitions, custom, strict=True):
-            if self._is_wanted(of_definitions) or self._is_wanted(resource):
+        for item, defined in zip(definitions, custom, strict=True):
+            if defined is not None and (self._is_wanted(of_definitions) or self._is_wanted(defined)):
                 self._add(of_definitions, item)
 
     def _check_names(self, resources: Sequence[ClonedResource]) -> None:
@@ -151,30 +152,30 @@ class _Cloning:
 
     async def _items(self, resource: ClonedResource) -> AsyncIterator[dict[str, Any]]:
         """The objects of a resource in the chosen namespaces."""
-        root = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
-        places = [f"/namespaces/{quote(one)}" for one in self._namespaces] if resource.is_namespaced else []
-        for place in places or [""]:
-            async for item in self._listed(resource, f"{root}{place}/{resource.plural}"):
-                if resource.name != _NAMESPACES or not self._namespaces or item["metadata"]["name"] in self._namespaces:
-                    yield item
+        try:
+            for namespace in (self._namespaces if resource.is_namespaced else ()) or ("",):
+                async for item in self._lists.items(resource, namespace):
+                    if self._is_chosen(resource, item):
+                        yield item
+        except ClusterFailed as exc:
+            if exc.status != _NOT_FOUND:
+                raise
+            self._notes[resource.name] = f"the cluster does not serve {resource.version}"
 
-    async def _listed(self, resource: ClonedResource, path: str) -> AsyncIterator[dict[str, Any]]:
-        """The items of a list, page by page."""
-        token = ""
-        while True:
-            query = {"limit": str(_PAGE), **({"continue": token} if token else {})}
-            try:
-                page = await self._cluster.request("GET", f"{path}?{urlencode(query)}")
-            except ClusterFailed as exc:
-                if exc.status != _NOT_FOUND:
-                    raise
-                self._notes[resource.name] = f"the cluster does not serve {resource.version}"
-                return
-            for item in page["items"]:
-                yield item
-            token = page["metadata"].get("continue", "")
-            if not token:
-                return
+    def _is_chosen(self, resource: ClonedResource, item: Mapping[str, Any]) -> bool:
+        """Whether a namespace is to be copied; everything else is."""
+        return resource.name != _NAMESPACES or not self._namespaces or item["metadata"]["name"] in self._namespaces
+
+    def _custom_of(self, definition: Mapping[str, Any], built_in: Iterable[ClonedResource]) -> ClonedResource | None:
+        """The resource that a definition adds; None when it adds none."""
+        try:
+            return custom_resources.of(definition, built_in)
+        except custom_resources.NoDefinition as exc:
+            self._notes[_DEFINITIONS] = f"{LEFT_OUT}: {exc}"
+            return None
+
+    def _leave_out(self, resource: ClonedResource, why: str) -> None:
+        self._notes[resource.name] = f"{LEFT_OUT}: {why}"
 
     def _add(self, resource: ClonedResource, item: dict[str, Any]) -> None:
         if resource.key(item["metadata"]) in _OF_THE_SERVER:
@@ -189,13 +190,3 @@ def _built_in() -> Iterator[ClonedResource]:
     for kind in stored_values.kinds():
         if kind.stored_as is None and "list" in kind.verbs:
             yield ClonedResource(kind.group, kind.plural, kind.kind, kind.versions[0], kind.place, kind.is_namespaced)
-
-
-def _custom_of(definition: Mapping[str, Any]) -> ClonedResource:
-    spec = definition["spec"]
-    group, plural = spec["group"], spec["names"]["plural"]
-    version = next(one["name"] for one in spec["versions"] if one.get("storage"))
-    is_namespaced = spec["scope"] == "Namespaced"
-    return ClonedResource(
-        group, plural, spec["names"]["kind"], version, f"{group}/{plural}", is_namespaced, is_custom=True
-    )

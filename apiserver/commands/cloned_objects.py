@@ -2,7 +2,7 @@
 
 Uids, statuses and managed fields stay as they are. Must hold: an owner reference of the copy names an object of the
 copy, because the garbage collector deletes objects whose owners do not exist. Objects are decoded by the types of this
-server, which drops fields that it does not know.
+server, which drops fields that it does not know. Of custom resources, the metadata is decoded.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,10 +12,13 @@ from msgspec import Struct
 
 from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, UnknownKind
 from aio_apiserver.storage.codec import MSGPACK
+from aio_apiserver.storage.errors import NotStorable
 from aio_apiserver.storage.record import Record
 from aio_apiserver.storage.transformers.transformer import TransformerFor
 
 LEFT_OUT = "left out"
+_ANY_KIND = "ConfigMap"
+"""A kind whose metadata has a type. All kinds have the same."""
 _FIRST = 2
 """The revision of the first write to a store."""
 
@@ -69,31 +72,42 @@ class ClonedObjects:
 
     def __init__(self, types: Catalog) -> None:
         self._types = types
-        self._objects: dict[str, tuple[ClonedResource, dict[str, Any]]] = {}
+        self._objects: dict[str, tuple[ClonedResource, bytes]] = {}
+        """Encoded, which takes less memory."""
+        self._uids = set[Any]()
 
     def add(self, resource: ClonedResource, item: dict[str, Any]) -> str:
         """Add an object. Returns why it was changed or left out; empty for neither."""
         item["apiVersion"] = f"{resource.group}/{resource.version}" if resource.group else resource.version
         item["kind"] = resource.kind
         try:
-            obj, problem = (item, "") if resource.is_custom else self._decoded(resource, item)
-        except (DecodeError, UnknownKind) as exc:
+            obj, problem = self._decoded_custom(item) if resource.is_custom else self._decoded(resource, item)
+            obj["metadata"]["resourceVersion"] = ""
+            encoded = MSGPACK.encode(obj)
+        except (DecodeError, NotStorable, UnknownKind) as exc:
             return f"{LEFT_OUT}: {exc}"
-        self._objects[resource.key(item["metadata"])] = resource, obj
+        self._uids.add(obj["metadata"].get("uid"))
+        self._objects[resource.key(item["metadata"])] = resource, encoded
         return problem
 
     async def store(self, prefix: bytes, transformer_for: TransformerFor) -> ClonedStore:
         """The records of all objects."""
-        uids = {obj["metadata"].get("uid") for _, obj in self._objects.values()}
-        dropped = sum(_drop_strangers(obj["metadata"], uids) for _, obj in self._objects.values())
-        records = []
+        dropped, records = 0, []
         for revision, path in enumerate(sorted(self._objects), _FIRST):
-            resource, obj = self._objects[path]
-            obj["metadata"]["resourceVersion"] = ""
+            resource, encoded = self._objects.pop(path)
+            obj = MSGPACK.unpack(encoded.removeprefix(MSGPACK.magic))
+            strangers = _drop_strangers(obj["metadata"], self._uids)
+            dropped += strangers
             key = prefix + path.encode()
-            value = await transformer_for(resource.group, resource.plural).to_storage(MSGPACK.encode(obj), key)
+            plain = MSGPACK.encode(obj) if strangers else encoded
+            value = await transformer_for(resource.group, resource.plural).to_storage(plain, key)
             records.append(Record(key, value, revision, revision, 1))
         return ClonedStore(prefix, records, dropped)
+
+    def _decoded_custom(self, item: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        """A custom resource with the metadata that this server stores. Raises DecodeError."""
+        alone = self._types.type_for("", "v1", _ANY_KIND).decode({"metadata": item["metadata"]})
+        return {**item, "metadata": alone.obj["metadata"]}, "; ".join(alone.strict_errors)
 
     def _decoded(self, resource: ClonedResource, item: dict[str, Any]) -> tuple[dict[str, Any], str]:
         """The object as this server stores it. Raises DecodeError, UnknownKind."""

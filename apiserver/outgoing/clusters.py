@@ -1,7 +1,8 @@
 """Clusters: a client of the cluster that a kubeconfig names, with its certificates, tokens or credential plugin.
 
 It is for commands. Must hold: redirects are not followed, so that no credential goes to another server. Messages of
-failures name the URL, and have no credentials. A request that was not answered is not repeated.
+failures name the URL, and have no credentials. A request that was not answered is not repeated. A document has a limit
+of bytes and of time.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import os
 import ssl
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ from aio_apiserver.apiserver.tls import bundles
 from aio_apiserver.storage.encryption import strict_yaml
 
 _CONNECT_SECONDS = 10.0
+_ANSWER_SECONDS = 300.0
+_MOST_BYTES = 256 << 20
+_LONGEST_REFUSAL = 64 * 1024
+_LONGEST_MESSAGE = 1_000
 _LEAST_ERROR = 300
 _EXEC_INFO = "KUBERNETES_EXEC_INFO"
 
@@ -34,6 +39,10 @@ class ClusterFailed(ValueError):
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
         self.status = status
+
+
+class TooLong(ClusterFailed):
+    """The cluster's answer is longer than the caller wants to read."""
 
 
 class ClusterConfig(Struct, frozen=True):
@@ -89,8 +98,32 @@ class Cluster:
 
     async def request(self, method: str, path: str, document: Any = None, **headers: str) -> Any:
         """The JSON of an answer. Raises ClusterFailed."""
-        async with self.answer(method, path, document, **headers) as answer:
-            return orjson.loads(await answer.read())
+        value, _ = await self._answered(self.answer(method, path, document, **headers), path, _MOST_BYTES, _MOST_BYTES)
+        return value
+
+    async def document(self, path: str, *, most_bytes: int, most_values: int) -> tuple[Any, int]:
+        """The JSON at a path, and its size. Raises TooLong beyond so many bytes, or maps and lists; ClusterFailed."""
+        return await self._answered(self.answer(hdrs.METH_GET, path), path, most_bytes, most_values)
+
+    async def _answered(
+        self,
+        answering: AbstractAsyncContextManager[aiohttp.ClientResponse],
+        path: str,
+        most_bytes: int,
+        most_values: int,
+    ) -> tuple[Any, int]:
+        """The JSON of an answer, and its size."""
+        url = f"{self.url}{path}"
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS), answering as answer:
+                body = await _read(answer, most_bytes)
+            if body.count(b"{") + body.count(b"[") > most_values:
+                raise TooLong(f"{url}: the answer has more than {most_values} maps and lists")
+            return orjson.loads(body), len(body)
+        except TimeoutError as exc:
+            raise ClusterFailed(f"{url}: no answer within {_ANSWER_SECONDS:.0f} seconds") from exc
+        except orjson.JSONDecodeError as exc:
+            raise ClusterFailed(f"{url}: the answer is no JSON") from exc
 
     @asynccontextmanager
     async def answer(
@@ -109,7 +142,7 @@ class Cluster:
             ) as answer:
                 if answer.status >= _LEAST_ERROR:
                     raise ClusterFailed(
-                        f"{self.url}{path}: {_message(answer.status, await answer.read())}", answer.status
+                        f"{self.url}{path}: {_message(answer.status, await _beginning(answer))}", answer.status
                     )
                 yield answer
         except (aiohttp.ClientError, TimeoutError) as exc:
@@ -180,9 +213,30 @@ def _tls(config: ClusterConfig, credential: Credential) -> ssl.SSLContext:
     return tls
 
 
+async def _read(answer: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body of an answer. Raises TooLong."""
+    body = bytearray()
+    async for chunk in answer.content.iter_any():
+        body += chunk
+        if len(body) > most:
+            raise TooLong(f"{answer.url}: the answer has more than {most} bytes")
+    return bytes(body)
+
+
+async def _beginning(answer: aiohttp.ClientResponse) -> bytes:
+    """The body of a refusal, as far as it matters."""
+    body = bytearray()
+    async for chunk in answer.content.iter_any():
+        body += chunk
+        if len(body) > _LONGEST_REFUSAL:
+            break
+    return bytes(body)
+
+
 def _message(status: int, body: bytes) -> str:
-    """The message of a Status, or the beginning of another answer."""
+    """The message of a Status, or the beginning of another answer, without characters that steer a terminal."""
     try:
-        return str(orjson.loads(body)["message"])
+        text = str(orjson.loads(body)["message"])[:_LONGEST_MESSAGE]
     except (ValueError, KeyError, TypeError):
-        return f"{status} {body[:200].decode(errors='replace').strip()}"
+        text = f"{status} {body[:200].decode(errors='replace').strip()}"
+    return "".join(letter if letter.isprintable() else " " for letter in text)

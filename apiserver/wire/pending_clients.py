@@ -31,7 +31,7 @@ _LEAST_SECONDS = 0.25
 _NETWORK_BITS = 64
 
 
-class Stage(Enum):
+class HandshakeStage(Enum):
     """How far a client is."""
 
     SILENT = auto()
@@ -40,7 +40,7 @@ class Stage(Enum):
     SLOW = auto()
 
 
-_DROPPED_FIRST = (Stage.SILENT, Stage.SLOW)
+_DROPPED_FIRST = (HandshakeStage.SILENT, HandshakeStage.SLOW)
 
 
 class PendingClient:
@@ -52,7 +52,7 @@ class PendingClient:
         self.address = address
         self.since = since
         self.drop = drop
-        self.stage = Stage.SILENT
+        self.stage = HandshakeStage.SILENT
 
 
 class PendingClients:
@@ -80,7 +80,7 @@ class PendingClients:
 
     async def wait_for_turn(self, client: PendingClient) -> None:
         """Return when the handshake may begin."""
-        client.stage = Stage.WAITING
+        client.stage = HandshakeStage.WAITING
         if self._begun >= MOST_BEGUN:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.setdefault(client.address, deque()).append(turn)
@@ -92,21 +92,21 @@ class PendingClients:
                 raise
         else:
             self._begun += 1
-        client.stage = Stage.BEGUN
+        client.stage = HandshakeStage.BEGUN
 
     def note_slow(self, client: PendingClient) -> bool:
         """Take its turn from a handshake that waits for its client. Returns False when too many handshakes wait so."""
-        slow = sum(other.stage is Stage.SLOW for other in self._clients)
-        if slow >= _MOST_SLOW and not self._drop_one((Stage.SLOW,)):
+        slow = sum(other.stage is HandshakeStage.SLOW for other in self._clients)
+        if slow >= _MOST_SLOW and not self._drop_one((HandshakeStage.SLOW,)):
             return False
-        client.stage = Stage.SLOW
+        client.stage = HandshakeStage.SLOW
         self._end_turn()
         return True
 
     def leave(self, client: PendingClient) -> None:
         """The handshake of a client has ended, or the client has gone."""
         self._clients.pop(client, None)
-        if client.stage is Stage.BEGUN:
+        if client.stage is HandshakeStage.BEGUN:
             self._end_turn()
 
     def _end_turn(self) -> None:
@@ -123,7 +123,7 @@ class PendingClients:
                 turn.set_result(None)
                 return
 
-    def _drop_one(self, stages: tuple[Stage, ...]) -> bool:
+    def _drop_one(self, stages: tuple[HandshakeStage, ...]) -> bool:
         """Drop the oldest client of the address that has most clients in some stages. Returns False for none."""
         by_address: dict[str, list[PendingClient]] = {}
         for client in self._clients:

@@ -74,7 +74,10 @@ async def _hostile_server() -> int:
         files = Authority(Path(directory)).issue("hostile", ("localhost",))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(files.certificate, files.key)
-    server = await asyncio.start_server(_serve, "127.0.0.1", 0, ssl=tls)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader(), _serve), "127.0.0.1", 0, ssl=tls
+    )
     port: int = server.sockets[0].getsockname()[1]
     return port
 
