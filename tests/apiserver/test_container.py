@@ -124,10 +124,20 @@ def test_the_image_has_a_bill_of_materials() -> None:
     assert re.search(r"python scripts/sbom\.py > /opt/aio-apiserver/share/sbom/\S+\.cdx\.json", joined)
 
 
-def test_images_are_pinned_by_a_version() -> None:
-    images = [service["image"] for service in services().values() if "build" not in service]
+def test_images_are_pinned_by_a_version_and_its_digest() -> None:
+    images = {service["image"] for service in services().values() if "build" not in service}
 
-    assert all(re.search(r":v?\d+\.\d+\.\d+", image) for image in images)
+    assert len(images) == 2
+    assert all(re.fullmatch(r"[a-z./-]+:v?\d+\.\d+\.\d+(-alpine)?@sha256:[0-9a-f]{64}", image) for image in images)
+
+
+@pytest.mark.parametrize("name", services())
+def test_a_container_has_no_rights_and_writes_to_its_volumes_alone(name: str) -> None:
+    service = services()[name]
+
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert all("127.0.0.1:" in port for port in service.get("ports", ()))
 
 
 def test_replicas_can_be_scaled() -> None:

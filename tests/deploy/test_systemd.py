@@ -4,6 +4,8 @@ import configparser
 import re
 import shlex
 
+import pytest
+
 from aio_apiserver.apiserver.config import command_line, flag_grammar
 from aio_apiserver.apiserver.config.flags.unused_flags import UNUSED
 from aio_apiserver.apiserver.config.settings import Settings
@@ -42,6 +44,27 @@ def test_the_credentials_are_those_that_the_unit_loads() -> None:
 
     used = {path.name for path in (chosen.etcd_cafile, chosen.etcd_certfile, chosen.etcd_keyfile) if path is not None}
     assert used == loaded
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DynamicUser", "yes"),
+        ("CapabilityBoundingSet", ""),
+        ("LockPersonality", "yes"),
+        ("MemoryDenyWriteExecute", "yes"),
+        ("NoNewPrivileges", "yes"),
+        ("PrivateUsers", "yes"),
+        ("ProcSubset", "pid"),
+        ("ProtectProc", "invisible"),
+        ("ProtectSystem", "strict"),
+        ("RestrictAddressFamilies", "AF_INET AF_INET6 AF_UNIX"),
+        ("SystemCallFilter", "~@privileged @resources"),
+    ],
+)
+def test_the_service_has_no_rights_that_it_does_not_need(name: str, value: str) -> None:
+    """`systemd-analyze security --offline=true` rates them."""
+    assert section()[name] == value
 
 
 def test_systemd_waits_longer_than_the_server_takes_to_stop() -> None:
