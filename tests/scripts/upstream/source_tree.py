@@ -90,7 +90,8 @@ class SourceTree:
             if name.startswith(_NEVER_ENCODED):
                 self._never_encoded(name, schema)
         for name, cells in self._facts["internal structs"].items():
-            self._internal(*name.split("."), cells)
+            group, _, struct_name = name.partition(".")
+            self._internal(group, struct_name, cells)
         self._registrations()
         self._defaults()
         self._gates()

@@ -8,7 +8,7 @@ from aio_apiserver.registry.base.timeline import PATCHES, Version, text_of
 from aio_apiserver.registry.machinery.schema import definitions
 from scripts.upstream import changes, generation
 from scripts.upstream.generation import Made
-from scripts.upstream.tables.table import GENERATED, Table
+from scripts.upstream.tables.table import GENERATED, Origin, Table
 from tests.paths import ROOT
 from tests.scripts.upstream import source_tree
 
@@ -69,10 +69,10 @@ def texts_of(table: Table[object]) -> dict[str, str]:
     return {path: (ROOT / path).read_text() for path in table.paths(ROOT) if (ROOT / path).exists()}
 
 
-def table_origin(facts: object) -> generation.Origin:
+def table_origin(facts: object) -> Origin:
     assert isinstance(facts, dict)
     minors: list[Version] = list(facts)
-    return generation.Origin({minor: PATCHES[minor] for minor in minors})
+    return Origin({minor: PATCHES[minor] for minor in minors})
 
 
 def test_a_minor_without_changes_says_so() -> None:
