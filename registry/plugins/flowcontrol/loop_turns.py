@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING
 from aio_apiserver.registry.plugins.flowcontrol.tickets import ANONYMOUS_PRECEDENCE, GET, Ticket
 
 if TYPE_CHECKING:
-    from aio_apiserver.registry.plugins.flowcontrol.lanes import Lane
     from aio_apiserver.registry.plugins.flowcontrol.priority_level import PriorityLevel
 
 ROOM = 64
@@ -44,6 +43,8 @@ _ROOM_OF_ANONYMOUS = 1
 """One request, when no other one has begun before it. The share of its level may let a second one begin."""
 _DEFAULT_PRECEDENCE = 1000
 """The matchingPrecedence of a flow schema that names none. Those of the control plane and of nodes come before it."""
+_FEW_GETS = 0.1
+"""With fewer GETs in a turn, on average, other requests have all of it: larger turns make larger commits."""
 _NEWEST = 0.125
 """The weight of the latest turn in an average."""
 
@@ -76,8 +77,7 @@ class LoopTurns:
             may_begin = self._load < ROOM_FOR_GETS or self._has_share(lane.level)
             self._gets += may_begin
         else:
-            has_room = self._load < self._room_for(lane.precedence) or self._has_share(lane.level)
-            may_begin = has_room and not (self._waiting and self._has_waiting(lane))
+            may_begin = self._load < self._room_for(lane.precedence) or self._has_share(lane.level)
         if may_begin:
             if not self._load:
                 asyncio.get_running_loop().call_soon(self._next_turn)
@@ -106,14 +106,11 @@ class LoopTurns:
     def _has_share(self, level: "PriorityLevel") -> bool:
         return self._load_by_level[level] < level.share_of_turn
 
-    def _has_waiting(self, lane: "Lane") -> bool:
-        flows = self._waiting.get((lane.precedence, lane.schema))
-        return flows is not None and bool(flows.by_name.get(lane.distinguisher))
-
     def _next_turn(self) -> None:
         """The event loop calls this between two turns, when requests have begun in the first one."""
         self._usual_gets += _NEWEST * (self._gets - self._usual_gets)
-        self._room_of_users = max(ROOM_BESIDE_GETS, min(self._usual_gets, ROOM)) if self._usual_gets >= 1 else ROOM
+        has_gets = self._usual_gets >= _FEW_GETS
+        self._room_of_users = max(ROOM_BESIDE_GETS, min(self._usual_gets, ROOM)) if has_gets else ROOM
         self._gets = self._load = 0
         self._load_by_level.clear()
         if self._waiting:
@@ -151,7 +148,7 @@ class _WaitingFlows:
         self.level = level
         self.precedence = precedence
         self.count = 0
-        self.by_name: dict[str, deque[Ticket]] = {}
+        self._by_name: dict[str, deque[Ticket]] = {}
         """By flow distinguisher. A flow without requests stays until the virtual time of the others has reached it."""
         self._order: list[tuple[int, int, str]] = []
         """A heap of the flows' virtual times. Among equal ones, the flow that has waited longest begins."""
@@ -162,9 +159,9 @@ class _WaitingFlows:
     def add(self, ticket: Ticket) -> bool:
         """Add a request, unless its flow has too many."""
         name = ticket.lane.distinguisher
-        flow = self.by_name.get(name)
+        flow = self._by_name.get(name)
         if flow is None:
-            flow = self.by_name[name] = deque()
+            flow = self._by_name[name] = deque()
             heapq.heappush(self._order, (self._virtual_time, next(self._numbers), name))
         if len(flow) >= self.level.most_of_flow:
             return False
@@ -176,9 +173,9 @@ class _WaitingFlows:
         """Remove the request that begins next."""
         while True:
             self._virtual_time, _, name = heapq.heappop(self._order)
-            if flow := self.by_name[name]:
+            if flow := self._by_name[name]:
                 break
-            del self.by_name[name]
+            del self._by_name[name]
         ticket = flow.popleft()
         self.count -= 1
         heapq.heappush(self._order, (self._virtual_time + ticket.work.load, next(self._numbers), name))

@@ -20,6 +20,8 @@ from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
 
 JANE = UserInfo(name="jane", groups=(ALL_AUTHENTICATED,))
 EVE = UserInfo(name="eve", groups=(ALL_AUTHENTICATED,))
+BOB = UserInfo(name="bob", groups=(ALL_AUTHENTICATED,))
+CARL = UserInfo(name="carl", groups=(ALL_AUTHENTICATED,))
 NODE = UserInfo(name="system:node:n1", groups=("system:nodes", ALL_AUTHENTICATED))
 SCHEDULER = UserInfo(name="system:kube-scheduler", groups=(ALL_AUTHENTICATED,))
 ROBOT = UserInfo(name="system:serviceaccount:default:robot", groups=("system:serviceaccounts", ALL_AUTHENTICATED))

@@ -11,6 +11,8 @@ from aio_apiserver.registry.plugins.flowcontrol.tickets import GET, ONE_SEAT, wo
 from tests.registry.plugins.flowcontrol.served import (
     ADMINISTRATOR,
     ANONYMOUS,
+    BOB,
+    CARL,
     CREATE_PODS,
     ELECT,
     EVE,
@@ -95,6 +97,16 @@ async def test_the_flows_of_a_schema_have_equal_parts_of_a_turn(served: Served) 
     assert turns[2][1] == 12
 
 
+async def test_flows_of_a_schema_begin_in_the_order_in_which_they_came(served: Served) -> None:
+    served.arrive(NODE, RENEW, 10 * WRITES)
+    served.arrive(EVE, CREATE_PODS, 2)
+    flows = [served.arrive(user, CREATE_PODS, 2) for user in (JANE, BOB, CARL)]
+
+    turns = await turns_until_begun(flows)
+
+    assert turns == [(0, 0, 0), (1, 1, 0), (2, 1, 1), (2, 2, 2)]
+
+
 async def test_a_flow_with_long_lists_begins_fewer_requests(served: Served) -> None:
     served.arrive(SCHEDULER, ELECT, WRITES)
     lists = served.arrive(EVE, LIST_PODS, 40, work_of(4))
@@ -141,10 +153,11 @@ async def test_beside_gets_users_have_less_room_for_writes_and_nodes_as_much_as_
 
 
 async def test_without_gets_users_have_all_of_the_room_again(served: Served) -> None:
-    served.arrive(JANE, GET_PODS, 64, GET)
-    await a_turn()
+    for _ in range(10):
+        served.arrive(JANE, GET_PODS, 8, GET)
+        await a_turn()
 
-    for _ in range(30):
+    for _ in range(50):
         served.arrive(JANE, CREATE_PODS, 1)
         await a_turn()
 
