@@ -33,12 +33,13 @@ def request(
     accept: str = "*/*",
     encoding: str = "",
     content_type: str = "application/json",
+    token: str = TOKEN,
 ) -> bytes:
     """The bytes of a request."""
     lines = (
         f"{method} {path} HTTP/1.1",
         "Host: localhost",
-        f"Authorization: Bearer {TOKEN}",
+        f"Authorization: Bearer {token}",
         f"Content-Type: {content_type}",
         f"Accept: {accept}",
         *([f"Accept-Encoding: {encoding}"] if encoding else []),

@@ -26,6 +26,9 @@ from benchmarks import ceiling as ceilings
 from tests.storage.kv.etcd_server import Port
 
 TOKEN = "benchmark"  # noqa: S105 - known to a server on loopback that lives for a minute
+READER, WRITER = "reader-token", "writer-token"
+"""Those of users who are no administrators, as flow control exempts these."""
+_TOKENS = f"{TOKEN},benchmark,benchmark,system:masters\n{READER},reader,reader\n{WRITER},writer,writer\n"
 _PAUSE = 0.002
 _PATIENCE = 30.0
 
@@ -67,7 +70,7 @@ def server(directory: Path, name: str = "server", *, holds: Path | None = None, 
     holds: a file for what holds the event loop (watched.py).
     """
     tokens, ready = directory / "tokens.csv", directory / "server.ready"
-    tokens.write_text(f"{TOKEN},benchmark,benchmark,system:masters\n")
+    tokens.write_text(_TOKENS)
     flags = {
         "secure-port": "0",
         "bind-address": "127.0.0.1",
@@ -89,7 +92,7 @@ def server(directory: Path, name: str = "server", *, holds: Path | None = None, 
 def kube_apiserver(binary: Path, directory: Path, etcd: str) -> Iterator[Serving]:
     """A kube-apiserver on an etcd."""
     tokens = directory / "tokens.csv"
-    tokens.write_text(f"{TOKEN},benchmark,benchmark,system:masters\n")
+    tokens.write_text(_TOKENS)
     key = directory / "service-accounts.key"
     key.write_bytes(_signing_key())
     port = Port()
