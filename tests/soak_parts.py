@@ -26,7 +26,7 @@ from aio_apiserver.storage.kv.memory import MemoryKV
 from tests.apiserver import neighbours
 from tests.apiserver.replicas import cross_reads, killed_starts, rolling_load
 from tests.apiserver.workers import kill_rounds
-from tests.attacks import large_definitions, overload, rows
+from tests.attacks import large_definitions, many_writers, overload, rows
 from tests.docs import following
 from tests.fuzz import fuzz_runs
 from tests.golden import replay, servers
@@ -249,6 +249,12 @@ async def overloaded(arguments: argparse.Namespace) -> str:
         return await overload.run(Path(folder), connections=2_000, pods=10_000, seconds=seconds)
 
 
+async def many_writers_beside_renewals(arguments: argparse.Namespace) -> str:
+    """Writers of one user, anonymous and too many, beside readers and the renewals of nodes."""
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        return await many_writers.run(Path(folder), seconds=arguments.attack_seconds / 10)
+
+
 async def large_clusters(arguments: argparse.Namespace) -> str:
     """5,000 simulated nodes and 10,000 pods, within the limits of kwok's benchmark."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
@@ -350,6 +356,7 @@ PARTS: Mapping[str, Part] = {
     "attacks.paths": Part(attack_of("paths", 20)),
     "attacks.timelines": Part(attack_of("timelines", 10)),
     "attacks.reports": Part(attack_of("reports", 10)),
+    "attacks.writers": Part(many_writers_beside_renewals),
     "definitions": Part(large_definitions_read),
     "large-cluster": Part(large_clusters),
     "overload": Part(overloaded),
