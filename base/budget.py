@@ -7,15 +7,18 @@ redaction, frames. The code charges its budget before it does a step or makes by
     budget.spend(len(fields))               # before a loop over them
     budget.make(len(text) * repetitions)    # before the text is made
 
-`within` runs work on the event loop for as long as a slice of the loop allows. Work that needs more is begun again in
-the worker thread, with all of its limits. There it has its user's fair share of the time.
+`within` runs work on the event loop for as long as a slice of the loop allows. All work in one turn of the loop shares
+one slice. Work that needs more is begun again in the worker thread, with all of its limits. There it has its user's
+fair share of the time.
 
 Must hold: work is pure, since it may be begun twice. Limits count steps and bytes, not time: the same input has the
 same outcome on a slower machine. A step is what takes at most a microsecond or two.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
@@ -41,7 +44,7 @@ class BudgetLimits(Struct, frozen=True):
 
 
 SLICE = BudgetLimits(steps=5_000, bytes_made=256 * 1024)
-"""What work may cost on the event loop: some 5 to 10 ms."""
+"""What work may cost in one turn of the event loop: some 5 to 10 ms."""
 
 
 class Budget:
@@ -66,15 +69,58 @@ class Budget:
         if self._bytes_left < 0:
             raise BudgetExceeded("bytes", self._limits.bytes_made)
 
+    def release(self, size: int) -> None:
+        """Give back bytes that are gone, such as those of a variable that has another value now."""
+        self._bytes_left += size
+
     @property
     def steps_spent(self) -> int:
         """For those who report what work has cost."""
         return self._limits.steps - self._steps_left
 
+    @property
+    def bytes_held(self) -> int:
+        """The bytes that were made and not released."""
+        return self._limits.bytes_made - self._bytes_left
+
 
 async def within(limits: BudgetLimits, work: Callable[[Budget], T], user: str) -> T:
     """The result of pure work: on the event loop when it is short, else in the worker thread. Raises BudgetExceeded."""
+    turn = _turn_of(asyncio.get_running_loop())
     try:
-        return work(Budget(SLICE))
+        return turn.run(limits, work)
     except BudgetExceeded:
         return await worker_thread.run(lambda: work(Budget(limits)), user)
+
+
+class _LoopTurn:
+    """The slice of the present turn of one event loop. The loop gets another slice in its next turn."""
+
+    def __init__(self) -> None:
+        self._left = SLICE
+        self._is_used = False
+
+    def run(self, limits: BudgetLimits, work: Callable[[Budget], T]) -> T:
+        """The result of work that costs no more than this turn has left. Raises BudgetExceeded."""
+        left = self._left
+        budget = Budget(BudgetLimits(min(limits.steps, left.steps), min(limits.bytes_made, left.bytes_made)))
+        try:
+            return work(budget)
+        finally:
+            self._left = BudgetLimits(max(0, left.steps - budget.steps_spent), left.bytes_made)
+            if not self._is_used:
+                self._is_used = True
+                asyncio.get_running_loop().call_soon(self._end)
+
+    def _end(self) -> None:
+        self._left, self._is_used = SLICE, False
+
+
+def _turn_of(loop: asyncio.AbstractEventLoop) -> _LoopTurn:
+    turn = _turns.get(loop)
+    if turn is None:
+        turn = _turns[loop] = _LoopTurn()
+    return turn
+
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopTurn] = WeakKeyDictionary()
