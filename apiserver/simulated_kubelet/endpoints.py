@@ -10,6 +10,7 @@ found.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from io import BytesIO
 from urllib.parse import parse_qs
 
 from aiohttp import web
@@ -26,10 +27,13 @@ from aio_apiserver.apiserver.simulated_kubelet.channels import ContainerStreams
 from aio_apiserver.apiserver.simulated_kubelet.logs import ContainerLogs, LogQuery
 from aio_apiserver.apiserver.simulated_kubelet.simulated import SimulatedFunctions
 from aio_apiserver.apiserver.simulated_kubelet.upgrading import ForwardedPorts, KubeletRefusal, Query
+from aio_apiserver.base.budget import BudgetExceeded
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.simulation.containers import courses
+from aio_apiserver.simulation.containers.process_budget import KILLED
+from aio_apiserver.simulation.kubelet import simulated_sizes
 from aio_apiserver.simulation.kubelet.container_logs import NoLog
 from aio_apiserver.simulation.kubelet.container_worlds import ContainerWorlds, restarts_of, status_of
 from aio_apiserver.simulation.model import container_contents
@@ -80,6 +84,8 @@ class KubeletEndpoints:
             return await self._paths[first](request, parts, parse_qs(request.query_string))
         except KubeletRefusal as exc:
             return web.Response(status=exc.status, text=str(exc))
+        except BudgetExceeded as exc:
+            return web.Response(status=500, text=f"the pod is too much for the simulation: {exc}")
 
     async def _container(self, parts: Sequence[str]) -> tuple[Object, Object]:
         """The pod and the container of a path. Raises KubeletRefusal."""
@@ -92,9 +98,11 @@ class KubeletEndpoints:
         return pod, container
 
     async def _pod(self, parts: Sequence[str]) -> Object:
+        """The pod of a path. Raises KubeletRefusal, BudgetExceeded."""
         pod = await self._worlds.pod(parts[0], parts[1]) if len(parts) >= _POD_PARTS else None
         if pod is None:
             raise KubeletRefusal(404, "pod does not exist")
+        simulated_sizes.check(pod)
         return pod
 
     async def _logs(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
@@ -160,15 +168,33 @@ class KubeletEndpoints:
                 command = await self._containers.command(pod, container, number, argv)
                 code = await local_processes.run(command, streams, tty=tty, has_input=has_input)
             if code is None:
-                shell = await self._worlds.shell(pod, container)
-                shell.stdin = None if has_input else b""
-                code = await programs.run(shell, argv, streams, self._clock, tty=tty)
+                code = await self._simulate(pod, container, argv, streams, tty=tty, has_input=has_input)
             if is_main:
                 await self._worlds.end(pod, code)
             await streams.finish(channels.ended(code))
 
         await _while_connected(streams, work())
         return streams.response
+
+    async def _simulate(
+        self,
+        pod: Object,
+        container: Object,
+        argv: Sequence[str],
+        streams: ContainerStreams,
+        *,
+        tty: bool,
+        has_input: bool,
+    ) -> int:
+        """Run a program in the simulated shell. Returns its exit code."""
+        try:
+            shell = await self._worlds.shell(pod, container)
+        except BudgetExceeded as exc:
+            text = f"the variables and files of the container are too much for the simulation: {exc}\n"
+            await streams.write(channels.STDOUT if tty else channels.STDERR, text.encode())
+            return KILLED
+        shell.stdin = None if has_input else BytesIO()
+        return await programs.run(shell, argv, streams, self._clock, self._worlds.share_of(pod), tty=tty)
 
     async def _forward(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
         pod = await self._pod(parts)

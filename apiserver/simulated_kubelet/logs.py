@@ -9,11 +9,14 @@ from typing import Self
 from aiohttp import web
 from msgspec import Struct
 
+from aio_apiserver.base.budget import BudgetExceeded
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.base.kept_items import KeptItems
 from aio_apiserver.base.tasks import Tasks
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.base.yielding import in_slices
 from aio_apiserver.controllers.runtime.pods import seconds
+from aio_apiserver.simulation.containers.memory import Holder, Memory, OutOfMemory
 from aio_apiserver.simulation.kubelet import container_logs, pod_courses
 from aio_apiserver.simulation.kubelet.container_logs import LogLine
 from aio_apiserver.simulation.kubelet.container_worlds import ContainerWorlds, status_of
@@ -21,6 +24,8 @@ from aio_apiserver.simulation.processes.local_containers import LocalContainers
 from aio_apiserver.simulation.processes.process_log import ProcessLog
 
 _PIECE = 64 * 1024
+_MOST_KEPT = 10 * 1024 * 1024
+_BYTES_OF_A_LINE = 200
 _LOOK_SECONDS = 1.0
 """How often a follower looks whether its container still runs."""
 
@@ -68,6 +73,25 @@ class LogQuery(Struct, frozen=True):
         return b"".join(f"{time} ".encode() + one for one in line.data.splitlines(keepends=True))
 
 
+class LogTail:
+    """The newest lines of a log, up to the size at which a kubelet rotates it. `count`: of all lines."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.lines = KeptItems[LogLine](_MOST_KEPT)
+        self.count = 0
+        self._memory = memory
+        self._holder = Holder(memory)
+
+    def append(self, line: LogLine) -> None:
+        """Add a line. Raises BudgetExceeded when the simulated containers have no memory left."""
+        self.count += 1
+        self.lines.append(line, _BYTES_OF_A_LINE + len(line.data))
+        try:
+            self._holder.hold(self.lines.statistics()["bytes"])
+        except OutOfMemory as exc:
+            raise BudgetExceeded("bytes", self._memory.limit) from exc
+
+
 async def _write(response: web.StreamResponse, lines: Sequence[LogLine], query: LogQuery) -> None:
     """Send lines in pieces, since a log can be long."""
     piece, left = bytearray(), sys.maxsize if query.most_bytes is None else query.most_bytes
@@ -100,18 +124,22 @@ class ContainerLogs:
     async def send(
         self, request: web.BaseRequest, pod: Object, container: Object, query: LogQuery
     ) -> web.StreamResponse:
-        """Send a log. Raises NoLog."""
+        """Send a log. Raises NoLog, BudgetExceeded."""
         name, now = container["name"], self._clock.now()
         began = container_logs.started_at(pod, name, is_previous=query.is_previous)
         end = container_logs.end_of(pod, name, now, is_previous=query.is_previous)
+        log = self.log_of_process(pod, container, is_previous=query.is_previous)
+        tail = LogTail(self._worlds.memory)
+        async for one in self._lines(pod, container, began, log, until=end):
+            tail.append(one)
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)
-        log = self.log_of_process(pod, container, is_previous=query.is_previous)
-        lines = [one async for one in self._lines(pod, container, began, log, until=end)]
-        await _write(response, query.selected(lines, now), query)
+        await _write(response, query.selected(list(tail.lines), now), query)
+        skipped = tail.count
+        del tail
         if query.follows and not query.is_previous:
             written = self._lines(pod, container, began, log, until=None)
-            await self._follow(request, response, pod, container, written, query, len(lines))
+            await self._follow(request, response, pod, container, written, query, skipped)
         await response.write_eof()
         return response
 

@@ -1,16 +1,21 @@
 """Programs: runs a simulated program with the streams of a client.
 
-The terminal of the client is in raw mode, so that it sends each key.
+The terminal of the client is in raw mode, so that it sends each key. Must hold: a program shares the event loop with all
+others. A client that does not read stops it.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
+from functools import partial
 
 from aio_apiserver.apiserver.simulated_kubelet import channels
 from aio_apiserver.apiserver.simulated_kubelet.channels import STDOUT, ContainerStreams
 from aio_apiserver.base.clock import Clock
+from aio_apiserver.simulation.containers.process import SimulatedProcess
 from aio_apiserver.simulation.containers.shell import Shell
-from aio_apiserver.simulation.containers.steps import FOREVER, Input, Pause, Steps, Written
+from aio_apiserver.simulation.containers.steps import FOREVER, OUT
+from aio_apiserver.simulation.containers.turns import TurnShare
 
 _BACKSPACES = (0x7F, 0x08)
 _END_OF_FILE, _INTERRUPT = 0x04, 0x03
@@ -67,35 +72,29 @@ Read = Callable[[], Awaitable[bytes]]
 _PROMPT = "/ # "
 
 
-async def run(shell: Shell, argv: Sequence[str], streams: ContainerStreams, clock: Clock, *, tty: bool) -> int:
+async def run(
+    shell: Shell, argv: Sequence[str], streams: ContainerStreams, clock: Clock, share: TurnShare, *, tty: bool
+) -> int:
     """Run a program to its end. Returns its exit code."""
-    if not tty:
-        return await _drive(shell.execute(argv), streams.read, streams, clock)
-    terminal = Terminal(streams)
-    shell.env.update({"TERM": "xterm", "PS1": _PROMPT})
-    return await _drive(shell.execute(argv), terminal.read, terminal, clock)
+    output: ContainerStreams | Terminal = Terminal(streams) if tty else streams
+    if tty:
+        shell.env.update({"TERM": "xterm", "PS1": _PROMPT})
+    with closing(SimulatedProcess(shell.execute(argv), shell.budget)) as process:
+        return await _drive(process, output, clock, share)
 
 
-async def _drive(steps: Steps, read: Read, output: ContainerStreams | Terminal, clock: Clock) -> int:
+async def _drive(process: SimulatedProcess, output: ContainerStreams | Terminal, clock: Clock, share: TurnShare) -> int:
     sent: bytes | None = None
     while True:
-        try:
-            step = steps.send(sent)
-        except StopIteration as end:
-            return int(end.value)
+        turn = await share.run(partial(process.run_turn, sent))
         sent = None
-        if isinstance(step, Written):
-            await output.write(channels.STDOUT if step.stream == 1 else channels.STDERR, step.data)
-        elif isinstance(step, Input):
-            sent = await read()
-        elif isinstance(step, Pause):
-            await _pause(step.seconds, clock)
-
-
-async def _pause(seconds: float, clock: Clock) -> None:
-    if seconds == FOREVER:
-        await asyncio.Event().wait()
-    elif seconds:
-        await clock.sleep(seconds)
-    else:
-        await asyncio.sleep(0)
+        for one in turn.written:
+            await output.write(channels.STDOUT if one.stream == OUT else channels.STDERR, one.data)
+        if turn.end is not None:
+            return turn.end.code
+        if turn.needs_input:
+            sent = await output.read()
+        elif turn.seconds == FOREVER:
+            await asyncio.Event().wait()
+        elif turn.seconds:
+            await clock.sleep(turn.seconds)

@@ -1,41 +1,86 @@
 """Arithmetic: the value of `$((expression))` in a shell script, with integers and + - * / %.
 
-Pure. A script decides on the text, so the expression is read here and not by Python.
+Pure. A script decides on the text, so the expression is read here and not by Python. Must hold: every number has 64
+bits, as in a shell.
 """
 
 import re
 from collections.abc import Mapping
 
-_TOKEN = re.compile(r"\s*(\d+|\$?[A-Za-z_]\w*|[-+*/%()])")
+_TOKEN = re.compile(r"[0-9]+|\$?[A-Za-z_]\w*|[-+*/%()]")
+_INTEGER = re.compile(r"-?[0-9]+")
+_MOST_DIGITS = 18
 _LARGEST = 2**63
+_DEEPEST = 40
 
 
 def value(expression: str, env: Mapping[str, str]) -> int:
     """The value of an expression; 0 where it cannot be read."""
-    tokens = _TOKEN.findall(expression)
+    reader = _Reader(_TOKEN.findall(expression), env)
     try:
-        result, rest = _sum(tokens, env)
+        result = reader.sum()
     except (IndexError, ZeroDivisionError):
         return 0
-    return result if not rest and abs(result) < _LARGEST else 0
+    return result if reader.is_at_end else 0
 
 
-def _sum(tokens: list[str], env: Mapping[str, str]) -> tuple[int, list[str]]:
-    total, tokens = _product(tokens, env)
-    while tokens and tokens[0] in "+-":
-        sign = 1 if tokens[0] == "+" else -1
-        more, tokens = _product(tokens[1:], env)
-        total += sign * more
-    return total, tokens
+class _Reader:
+    """The tokens of an expression, from the first to the last."""
 
+    def __init__(self, tokens: list[str], env: Mapping[str, str]) -> None:
+        self._tokens = tokens
+        self._env = env
+        self._at = 0
+        self._depth = 0
 
-def _product(tokens: list[str], env: Mapping[str, str]) -> tuple[int, list[str]]:
-    total, tokens = _factor(tokens, env)
-    while tokens and tokens[0] in "*/%":
-        operator = tokens[0]
-        more, tokens = _factor(tokens[1:], env)
-        total = total * more if operator == "*" else _divided(total, more, operator)
-    return total, tokens
+    @property
+    def is_at_end(self) -> bool:
+        return self._at == len(self._tokens)
+
+    def _next(self) -> str:
+        token = self._tokens[self._at]
+        self._at += 1
+        return token
+
+    def _is_at(self, operators: str) -> bool:
+        return not self.is_at_end and self._tokens[self._at] in operators
+
+    def sum(self) -> int:
+        """The value up to the end or to a bracket. Raises IndexError, ZeroDivisionError."""
+        total = self._product()
+        while self._is_at("+-"):
+            sign = 1 if self._next() == "+" else -1
+            total = _wrapped(total + sign * self._product())
+        return total
+
+    def _product(self) -> int:
+        total = self._factor()
+        while self._is_at("*/%"):
+            operator = self._next()
+            factor = self._factor()
+            total = _wrapped(total * factor) if operator == "*" else _divided(total, factor, operator)
+        return total
+
+    def _factor(self) -> int:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise IndexError
+        result = self._value(self._next())
+        self._depth -= 1
+        return result
+
+    def _value(self, token: str) -> int:
+        if token == "-":  # noqa: S105 - a token of the expression
+            return -self._factor()
+        if token == "(":  # noqa: S105 - a token of the expression
+            inside = self.sum()
+            if self._next() != ")":
+                raise IndexError
+            return inside
+        if token[0] in "0123456789":
+            return int(token[:_MOST_DIGITS])
+        text = self._env.get(token.removeprefix("$"), "")
+        return int(text[:_MOST_DIGITS]) if _INTEGER.fullmatch(text) else 0
 
 
 def _divided(number: int, by: int, operator: str) -> int:
@@ -44,15 +89,6 @@ def _divided(number: int, by: int, operator: str) -> int:
     return quotient if operator == "/" else number - quotient * by
 
 
-def _factor(tokens: list[str], env: Mapping[str, str]) -> tuple[int, list[str]]:
-    token, rest = tokens[0], tokens[1:]
-    if token == "-":  # noqa: S105 - a token of the expression
-        number, rest = _factor(rest, env)
-        return -number, rest
-    if token == "(":  # noqa: S105 - a token of the expression
-        number, rest = _sum(rest, env)
-        return number, rest[1:]
-    if token.isdigit():
-        return int(token[:18]), rest
-    text = env.get(token.removeprefix("$"), "")
-    return int(text[:18]) if text.lstrip("-").isdigit() else 0, rest
+def _wrapped(number: int) -> int:
+    """A number in 64 bits."""
+    return (number + _LARGEST) % (2 * _LARGEST) - _LARGEST

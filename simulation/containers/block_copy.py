@@ -11,15 +11,17 @@ from aio_apiserver.simulation.containers.files import MOST_BYTES, FileError
 from aio_apiserver.simulation.containers.shell import Shell
 from aio_apiserver.simulation.containers.steps import ERROR, Step, Steps, Written
 
-_SIZE = re.compile(r"(\d{1,12})([cwbkKMG]?)B?")
+_SIZE = re.compile(r"([0-9]{1,12})([cwbkKMG]?)B?")
 _UNITS = {"": 1, "c": 1, "w": 2, "b": 512, "k": 1024, "K": 1024, "M": 1024**2, "G": 1024**3}
 _USUAL_BLOCK = 512
 _ZEROS, _RANDOM = "/dev/zero", ("/dev/urandom", "/dev/random")
+_RANDOM_BYTES_A_STEP = 512
 _OPERANDS = ("if", "of", "bs", "count", "skip", "conv", "status", "iflag", "oflag")
 
 
 def dd(shell: Shell, arguments: Sequence[str]) -> Steps:
     """Copy blocks from a file or standard input to a file or standard output."""
+    shell.budget.spend(len(arguments))
     given = dict(one.split("=", 1) for one in arguments if "=" in one)
     unknown = [one for one in arguments if one.partition("=")[0] not in _OPERANDS or "=" not in one]
     if unknown:
@@ -31,7 +33,7 @@ def dd(shell: Shell, arguments: Sequence[str]) -> Steps:
     if "of" in given:
         _write(shell, given, data)
     else:
-        yield Written(data)
+        yield from shell.write(data)
     if given.get("status") != "none":
         records = f"{len(data) // block}+{int(bool(len(data) % block))} records"
         yield Written(f"{records} in\n{records} out\n".encode(), ERROR)
@@ -41,17 +43,17 @@ def dd(shell: Shell, arguments: Sequence[str]) -> Steps:
 def _write(shell: Shell, given: Mapping[str, str], data: bytes) -> None:
     """Write the file. Raises FileError."""
     try:
-        shell.world.files.write(shell.path(given["of"]), data)
+        shell.files.write(shell.path(given["of"]), data)
     except FileError as exc:
         raise FileError(f"can't open '{given['of']}': {exc}") from None
 
 
 def _number(text: str) -> int:
     """A number of bytes or blocks. Raises FileError."""
-    found = _SIZE.fullmatch(text)
-    if found is None:
+    size = _SIZE.fullmatch(text)
+    if size is None:
         raise FileError(f"invalid number '{text}'")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(size[1]) * _UNITS[size[2]]
 
 
 def _input(shell: Shell, given: Mapping[str, str], block: int) -> Generator[Step, bytes | None, bytes]:
@@ -62,13 +64,18 @@ def _input(shell: Shell, given: Mapping[str, str], block: int) -> Generator[Step
     if source == _ZEROS or source in _RANDOM:
         if most is None or most > MOST_BYTES:
             raise FileError("No space left on device")
-        return bytes(most) if source == _ZEROS else os.urandom(most)
+        shell.budget.make(most)
+        if source == _ZEROS:
+            return bytes(most)
+        shell.budget.spend(most // _RANDOM_BYTES_A_STEP)
+        return os.urandom(most)
     data = (yield from shell.input()) if source is None else _read(shell, source)
+    shell.budget.make(len(data))
     return data[skipped:] if most is None else data[skipped : skipped + most]
 
 
 def _read(shell: Shell, name: str) -> bytes:
     try:
-        return shell.world.files.read(shell.path(name))
+        return shell.files.read(shell.path(name))
     except FileError as exc:
         raise FileError(f"can't open '{name}': {exc}") from None

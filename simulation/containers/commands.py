@@ -1,125 +1,164 @@
-"""Commands: the programs that simulated containers have: those that print, wait, test, and change the shell."""
+"""Commands: the programs that simulated containers have: those that print, wait, test, and change the shell.
 
-import gzip
+Must hold: a number in an argument has a limit, and a text is paid before it is made.
+"""
+
 import math
 import re
+import zlib
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from aio_apiserver.simulation.containers import archives, arithmetic, block_copy, file_commands, line_commands
 from aio_apiserver.simulation.containers.shell import SHELLS, Exit, FunctionReturn, Program, Shell
-from aio_apiserver.simulation.containers.steps import FOREVER, Pause, Steps, Written
+from aio_apiserver.simulation.containers.steps import FOREVER, Pause, Steps
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\", "\\a": "\a", "\\0": "\0", "\\e": "\x1b"}
 _ESCAPE = re.compile(r"\\[ntra0e\\]")
-_DIRECTIVE = re.compile(r"%([-0]?\d*)(?:\.\d+)?([sdq%])")
+_DIRECTIVE = re.compile(r"%(-?)(0?)([0-9]{0,18})(?:\.[0-9]{0,9})?([sdq%])")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_SLEEPS = re.compile(r"(\d*\.?\d+)([smhd]?)")
+_SLEEPS = re.compile(r"([0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})([smhd]?)")
 _DATE = "%a %b %e %H:%M:%S UTC %Y"
-_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_DATE_GROWTH = 256
+"""How many times as long as its pattern a date may be."""
+_LAST_SECOND = 253_402_300_799.0
+"""The end of the year 9999."""
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_CODE = re.compile(r"[0-9]{1,9}")
 _OPERATION = 3
-_MOST_NUMBERS = 1_000_000
+_NUMBERS_A_PIECE = 500
 _SIGNALS = {"1": "HUP", "2": "INT", "3": "QUIT", "15": "TERM"}
+_TRAPPED = frozenset(("TERM",))
+"""The signals that a simulated process can get."""
+_PIECE = 64 * 1024
+_STEPS_OF_A_PIECE = 2_000
+"""What packing a piece takes."""
+_GZIP = 16 + zlib.MAX_WBITS
 
 
-def _write(text: str) -> Steps:
-    yield Written(text.encode(errors="replace"))
-    return 0
-
-
-def _echo(_shell: Shell, arguments: Sequence[str]) -> Steps:
-    words, ends_line, reads_escapes = list(arguments), True, False
-    while words and re.fullmatch(r"-[neE]+", words[0]):
-        option = words.pop(0)
+def _echo(shell: Shell, arguments: Sequence[str]) -> Steps:
+    number, ends_line, reads_escapes = 0, True, False
+    while number < len(arguments) and re.fullmatch(r"-[neE]+", arguments[number]):
+        option, number = arguments[number], number + 1
         ends_line, reads_escapes = ends_line and "n" not in option, reads_escapes or "e" in option
-    text = " ".join(words)
-    return (yield from _write((_unescaped(text) if reads_escapes else text) + ("\n" if ends_line else "")))
+    shell.budget.make(sum(map(len, arguments)) + len(arguments))
+    text = " ".join(arguments[number:])
+    return (yield from shell.say((_unescaped(shell, text) if reads_escapes else text) + ("\n" if ends_line else "")))
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: _ESCAPES[found.group()], text)
+def _unescaped(shell: Shell, text: str) -> str:
+    shell.budget.spend(text.count("\\"))
+    shell.budget.make(len(text))
+    return _ESCAPE.sub(lambda match: _ESCAPES[match.group()], text)
 
 
-def _printf(_shell: Shell, arguments: Sequence[str]) -> Steps:
-    pattern, values = _unescaped(arguments[0]) if arguments else "", list(arguments[1:])
-    text = ""
+def _printf(shell: Shell, arguments: Sequence[str]) -> Steps:
+    pattern, values = _unescaped(shell, arguments[0]) if arguments else "", deque(arguments[1:])
     while True:
-        has_used = len(values)
-        text += _DIRECTIVE.sub(lambda found: _formatted(found, values), pattern)
-        if not values or has_used == len(values):
-            return (yield from _write(text))
+        count = len(values)
+        shell.budget.spend(1 + 2 * pattern.count("%") + len(pattern) // 8)
+        shell.budget.make(len(pattern))
+        yield from shell.say(_DIRECTIVE.sub(lambda match: _formatted(shell, match, values), pattern))
+        if not values or count == len(values):
+            return 0
 
 
-def _formatted(found: re.Match[str], values: list[str]) -> str:
-    if found[2] == "%":
+def _formatted(shell: Shell, match: re.Match[str], values: deque[str]) -> str:
+    if match[4] == "%":
         return "%"
-    value = values.pop(0) if values else ""
-    flags = found[1]
-    width = int(flags.lstrip("-0") or 0)
-    if flags.startswith("-"):
-        return value.ljust(width)
-    return value.rjust(width, "0" if flags.startswith("0") else " ")
+    value, width = values.popleft() if values else "", int(match[3] or 0)
+    shell.budget.make(width + len(value))
+    return value.ljust(width) if match[1] else value.rjust(width, match[2] or " ")
 
 
 def _sleep(shell: Shell, arguments: Sequence[str]) -> Steps:
     seconds = 0.0
     for one in arguments:
-        found = _SLEEPS.fullmatch(one)
-        if found is None and one not in ("inf", "infinity"):
+        interval = _SLEEPS.fullmatch(one)
+        if interval is None and one not in ("inf", "infinity"):
             return (yield from shell.fail("sleep", f"invalid time interval '{one}'"))
-        seconds += float(found[1]) * _UNITS[found[2] or "s"] if found else FOREVER
+        seconds += float(interval[1]) * _UNITS[interval[2] or "s"] if interval else FOREVER
     yield Pause(seconds)
     return 0
 
 
 def _env(shell: Shell, arguments: Sequence[str]) -> Steps:
-    child, rest = shell.child(), list(arguments)
-    while rest and "=" in rest[0]:
-        name, _, value = rest.pop(0).partition("=")
-        child.env[name] = value
-    if rest:
-        return (yield from child.execute(rest))
-    return (yield from _write("".join(f"{name}={value}\n" for name, value in child.env.items())))
+    child, number = shell.child(), 0
+    while number < len(arguments) and "=" in arguments[number]:
+        name, _, value = arguments[number].partition("=")
+        child.assign(name, value)
+        number += 1
+    if number < len(arguments):
+        return (yield from child.execute(arguments[number:]))
+    return (yield from _print_variables(child))
+
+
+def _print_variables(shell: Shell) -> Steps:
+    shell.budget.spend(len(shell.env))
+    shell.budget.make(sum(len(name) + len(value) for name, value in shell.env.items()))
+    return (yield from shell.say("".join(f"{name}={value}\n" for name, value in shell.env.items())))
 
 
 def _printenv(shell: Shell, arguments: Sequence[str]) -> Steps:
     if not arguments:
-        return (yield from _env(shell, ()))
+        return (yield from _print_variables(shell))
     values = [shell.env[name] for name in arguments if name in shell.env]
-    yield from _write("".join(f"{value}\n" for value in values))
+    shell.budget.make(sum(map(len, values)))
+    yield from shell.say("".join(f"{value}\n" for value in values))
     return int(len(values) < len(arguments))
+
+
+def _now(shell: Shell) -> datetime:
+    """The time of the process, which a script can put off by sleeping."""
+    return datetime.fromtimestamp(min(shell.world.now(), _LAST_SECOND), UTC)
 
 
 def _date(shell: Shell, arguments: Sequence[str]) -> Steps:
     pattern = next((one[1:] for one in arguments if one.startswith("+")), _DATE)
-    now = datetime.fromtimestamp(shell.world.now(), UTC)
-    return (yield from _write(now.strftime(pattern.replace("%s", str(math.floor(now.timestamp())))) + "\n"))
+    shell.budget.make(_DATE_GROWTH * len(pattern))
+    now = _now(shell)
+    try:
+        text = now.strftime(pattern.replace("%s", str(math.floor(now.timestamp()))))
+    except ValueError as exc:
+        return (yield from shell.fail("date", f"invalid format: {exc}"))
+    return (yield from shell.say(f"{text}\n"))
 
 
 def _seq(shell: Shell, arguments: Sequence[str]) -> Steps:
-    numbers = [int(one) for one in arguments if one.lstrip("-").isdigit()]
+    numbers = [int(one) for one in arguments if _INTEGER.fullmatch(one)]
     if not numbers or len(numbers) != len(arguments) or len(numbers) > len("abc"):
         return (yield from shell.fail("seq", "invalid argument"))
     first, step = (numbers[0] if len(numbers) > 1 else 1), (numbers[1] if len(numbers) == len("abc") else 1)
-    every = range(first, numbers[-1] + (1 if step > 0 else -1), step or 1)[:_MOST_NUMBERS]
-    return (yield from _write("".join(f"{one}\n" for one in every)))
+    every = range(first, numbers[-1] + (1 if step > 0 else -1), step or 1)
+    start = 0
+    while some := every[start : start + _NUMBERS_A_PIECE]:
+        shell.budget.spend(len(some) // 4)
+        yield from shell.write("".join(f"{one}\n" for one in some).encode())
+        start += len(some)
+    return 0
 
 
 def _exit(shell: Shell, arguments: Sequence[str]) -> Steps:
     yield from ()
-    code = arguments[0] if arguments else str(shell.code)
-    raise Exit(int(code) % 256 if code.isdigit() else 2)
+    raise Exit(_code(shell, arguments))
 
 
 def _return(shell: Shell, arguments: Sequence[str]) -> Steps:
     yield from ()
+    raise FunctionReturn(_code(shell, arguments))
+
+
+def _code(shell: Shell, arguments: Sequence[str]) -> int:
+    """The code in an argument, or that of the last command."""
     code = arguments[0] if arguments else str(shell.code)
-    raise FunctionReturn(int(code) % 256 if code.isdigit() else 2)
+    return int(code) % 256 if _CODE.fullmatch(code) else 2
 
 
 def _shift(shell: Shell, arguments: Sequence[str]) -> Steps:
     yield from ()
-    count = int(arguments[0]) if arguments and arguments[0].isdigit() else 1
+    count = int(arguments[0]) if arguments and _CODE.fullmatch(arguments[0]) else 1
+    shell.budget.spend(len(shell.arguments) // 8)
     if count >= max(len(shell.arguments), 1):
         return 1
     shell.arguments = (*shell.arguments[:1], *shell.arguments[1 + count :])
@@ -132,7 +171,7 @@ def _expr(shell: Shell, arguments: Sequence[str]) -> Steps:
     if operator not in tuple("+-*/%") or not all(_INTEGER.fullmatch(one) for one in (first, second)):
         return (yield from shell.fail("expr", "syntax error", 2))
     result = arithmetic.value(f"({first}) {operator} ({second})", {})
-    yield from _write(f"{result}\n")
+    yield from shell.say(f"{result}\n")
     return 0 if result else 1
 
 
@@ -149,8 +188,9 @@ def _trap(shell: Shell, arguments: Sequence[str]) -> Steps:
     command, *signals = [one for one in arguments if one != "--"] or [""]
     for signal in signals:
         name = _SIGNALS.get(signal, signal.removeprefix("SIG"))
-        shell.world.traps.pop(name, None)
-        if command != "-":
+        if command == "-":
+            shell.world.traps.pop(name, None)
+        elif name in _TRAPPED:
             shell.world.traps[name] = shell, command
     return 0
 
@@ -158,23 +198,23 @@ def _trap(shell: Shell, arguments: Sequence[str]) -> Steps:
 def _export(shell: Shell, arguments: Sequence[str]) -> Steps:
     yield from ()
     for one in arguments:
-        name, found, value = one.partition("=")
-        if found:
-            shell.env[name] = value
+        name, mark, value = one.partition("=")
+        if mark:
+            shell.assign(name, value)
     return 0
 
 
 def _unset(shell: Shell, arguments: Sequence[str]) -> Steps:
     yield from ()
     for one in arguments:
-        shell.env.pop(one, None)
+        shell.unset(one)
     return 0
 
 
 def _cd(shell: Shell, arguments: Sequence[str]) -> Steps:
     yield from ()
     path = shell.path(arguments[0] if arguments else shell.env.get("HOME", "/root"))
-    shell.world.files.require_directory(path)
+    shell.files.require_directory(path)
     shell.directory = path
     return 0
 
@@ -185,19 +225,21 @@ def _exec(shell: Shell, arguments: Sequence[str]) -> Steps:
 
 def _read(shell: Shell, arguments: Sequence[str]) -> Steps:
     """One line; the shell keeps the rest of its input."""
-    data = yield from shell.input()
-    line, found, shell.stdin = data.partition(b"\n")
+    line = (yield from shell.lines()).readline()
     names = [one for one in arguments if not one.startswith("-")] or ["REPLY"]
-    values = line.decode(errors="replace").split(None, len(names) - 1) if line else []
-    shell.env.update(dict(zip(names, [*values, *("" for _ in names)], strict=False)))
-    return 0 if found or line else 1
+    shell.budget.make(2 * len(line))
+    shell.budget.spend(len(names))
+    values = line.decode(errors="replace").removesuffix("\n").split(None, len(names) - 1)
+    for name, value in zip(names, [*values, *("" for _ in names)], strict=False):
+        shell.assign(name, value)
+    return 0 if line else 1
 
 
 def _which(shell: Shell, arguments: Sequence[str]) -> Steps:
     wanted = [one for one in arguments if not one.startswith("-")]
-    known = [one for one in wanted if one in COMMANDS or one in SHELLS]
-    yield from _write("".join(f"/bin/{one}\n" for one in known))
-    return int(len(known) < len(wanted))
+    present = [one for one in wanted if one in COMMANDS or one in SHELLS]
+    yield from shell.say("".join(f"/bin/{one}\n" for one in present))
+    return int(len(present) < len(wanted))
 
 
 _Compare = Callable[[str, str], bool]
@@ -224,16 +266,16 @@ _BINARY: Mapping[str, _Compare] = {
 _UNARY: Mapping[str, Callable[[Shell, str], bool]] = {
     "-z": lambda _shell, text: not text,
     "-n": lambda _shell, text: bool(text),
-    "-d": lambda shell, name: shell.world.files.is_directory(shell.path(name)),
-    "-e": lambda shell, name: shell.world.files.exists(shell.path(name)),
+    "-d": lambda shell, name: shell.files.is_directory(shell.path(name)),
+    "-e": lambda shell, name: shell.files.exists(shell.path(name)),
     "-f": lambda shell, name: _is_file(shell, name),
-    "-r": lambda shell, name: shell.world.files.exists(shell.path(name)),
-    "-s": lambda shell, name: _is_file(shell, name) and bool(shell.world.files.read(shell.path(name))),
+    "-r": lambda shell, name: shell.files.exists(shell.path(name)),
+    "-s": lambda shell, name: _is_file(shell, name) and bool(shell.files.read(shell.path(name))),
 }
 
 
 def _is_file(shell: Shell, name: str) -> bool:
-    files, path = shell.world.files, shell.path(name)
+    files, path = shell.files, shell.path(name)
     return files.exists(path) and not files.is_directory(path)
 
 
@@ -263,19 +305,23 @@ def _tested(shell: Shell, words: Sequence[str]) -> bool:
 
 
 def _uptime(shell: Shell, _arguments: Sequence[str]) -> Steps:
-    now = datetime.fromtimestamp(shell.world.now(), UTC)
-    return (yield from _write(f" {now:%H:%M:%S} up 1 min,  0 users,  load average: 0.00, 0.00, 0.00\n"))
+    now = _now(shell)
+    return (yield from shell.say(f" {now:%H:%M:%S} up 1 min,  0 users,  load average: 0.00, 0.00, 0.00\n"))
 
 
 def _gzip(shell: Shell, arguments: Sequence[str]) -> Steps:
     if any(not one.startswith("-c") for one in arguments):
         return (yield from shell.fail("gzip", "packs standard input alone"))
-    yield Written(gzip.compress((yield from shell.input())))
+    data, packer = (yield from shell.input()), zlib.compressobj(wbits=_GZIP)
+    for start in range(0, len(data), _PIECE):
+        shell.budget.spend(_STEPS_OF_A_PIECE)
+        yield from shell.write(packer.compress(data[start : start + _PIECE]))
+    yield from shell.write(packer.flush())
     return 0
 
 
 def _says(text: Callable[[Shell], str]) -> Program:
-    return lambda shell, _arguments: _write(text(shell) + "\n")
+    return lambda shell, _arguments: shell.say(text(shell) + "\n")
 
 
 def _ends(code: int) -> Program:

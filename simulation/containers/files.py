@@ -1,21 +1,26 @@
 """Files: the file system of a simulated container, in memory.
 
-It knows no waiting. Paths are absolute. Must hold: the sum of all written files has a limit, and that of each shared
-tree has one, too.
+It knows no waiting. Paths are absolute. Must hold: each tree has a limit for its bytes and its files, and all of them
+together count for the memory of the server.
 
     /tmp/f        in the container's own tree
     /cache/f      in the tree of a volume, such as an emptyDir, that is mounted at /cache, there as /f
     /etc/conf/f   in a ConfigMap, read-only
 """
 
-import fnmatch
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from aio_apiserver.simulation.containers.memory import Holder, Memory, OutOfMemory
+
 MOST_BYTES = 16 * 1024 * 1024
+_MOST_FILES = 5_000
+_BYTES_OF_A_FILE = 256
+"""What a file takes beside its contents and its path."""
+_FULL = "No space left on device"
 _DIRECTORIES = ("/", "/bin", "/etc", "/home", "/root", "/tmp", "/usr", "/usr/bin", "/var", "/var/log")  # noqa: S108
 
 
@@ -26,38 +31,59 @@ class FileError(Exception):
 class FileTree:
     """Files and directories by path. Containers share that of a volume."""
 
-    def __init__(self, directories: Iterable[str] = ("/",)) -> None:
+    def __init__(self, memory: Memory, directories: Iterable[str] = ("/",)) -> None:
         self.files: dict[str, bytes] = {}
         self.directories = set(directories)
-        self._size = 0
+        self._holder = Holder(memory)
+
+    @property
+    def count(self) -> int:
+        """The number of files and directories."""
+        return len(self.files) + len(self.directories)
 
     def write(self, path: str, data: bytes) -> None:
         """Write a file, and make its directories. Raises FileError."""
-        size = self._size + len(data) - len(self.files.get(path, b""))
-        if size > MOST_BYTES:
-            raise FileError("No space left on device")
-        self._size = size
+        before = self.files.get(path)
+        self._hold(len(data) - len(before) if before is not None else _size(path) + len(data))
         self.files[path] = data
         self.make_directory(posixpath.dirname(path))
 
     def make_directory(self, path: str) -> None:
+        """Make a directory with those above it. Raises FileError."""
         while path not in self.directories:
+            self._hold(_size(path))
             self.directories.add(path)
             path = posixpath.dirname(path)
 
     def remove(self, path: str) -> bool:
         """Remove a file, or a directory with all below. Returns whether there was one."""
-        gone, directories = (_below(path, every) for every in (self.files, self.directories))
-        for one in gone:
-            self._size -= len(self.files.pop(one))
-        self.directories -= set(directories)
-        return bool(gone or directories)
+        files, directories = (_below(path, every) for every in (self.files, self.directories))
+        for one in files:
+            self._hold(-_size(one) - len(self.files.pop(one)))
+        for one in directories:
+            self._hold(-_size(one))
+        self.directories.difference_update(directories)
+        return bool(files or directories)
+
+    def _hold(self, more: int) -> None:
+        """Have more bytes, or fewer. Raises FileError."""
+        size = self._holder.size + more
+        if more > 0 and (size > MOST_BYTES or self.count >= _MOST_FILES):
+            raise FileError(_FULL)
+        try:
+            self._holder.hold(max(0, size))
+        except OutOfMemory:
+            raise FileError(_FULL) from None
 
 
-def tree_of(found: Mapping[str, bytes]) -> FileTree:
-    """A tree with these files."""
-    tree = FileTree()
-    for path, data in found.items():
+def _size(path: str) -> int:
+    return _BYTES_OF_A_FILE + len(path)
+
+
+def tree_of(contents: Mapping[str, bytes], memory: Memory) -> FileTree:
+    """A tree with these files. Raises FileError."""
+    tree = FileTree(memory)
+    for path, data in contents.items():
         tree.write(path, data)
     return tree
 
@@ -99,11 +125,13 @@ def shared_trees(paths: Iterable[SharedPath], tree_of: Callable[[str], FileTree]
 class Files:
     """Written files over those of mounted volumes."""
 
-    def __init__(self, mounts: Mapping[str, bytes] | None = None, shared: Iterable[SharedTree] = ()) -> None:
-        self._mounts = mounts or {}
-        self._own = SharedTree("", FileTree(_DIRECTORIES))
+    def __init__(
+        self, memory: Memory, mounts: Mapping[str, bytes] | None = None, shared: Iterable[SharedTree] = ()
+    ) -> None:
+        self._own = SharedTree("", FileTree(memory, _DIRECTORIES))
         self._shared = sorted(shared, key=lambda one: -len(one.path))
         """The deepest come first."""
+        self.mount(mounts or {})
         for one in self._shared:
             self._own.tree.make_directory(one.path)
             one.tree.make_directory(one.inside or "/")
@@ -111,24 +139,36 @@ class Files:
     def mount(self, mounts: Mapping[str, bytes]) -> None:
         """Replace the mounted files, by path."""
         self._mounts = mounts
+        self._mounted_directories = {above for path in mounts for above in _above(path)}
+
+    @property
+    def volumes(self) -> int:
+        """The number of volumes, one of which has a path."""
+        return len(self._shared)
+
+    @property
+    def count(self) -> int:
+        """The number of files and directories."""
+        return len(self._mounts) + sum(1 + one.tree.count for one in (self._own, *self._shared))
 
     def _at(self, path: str) -> tuple[FileTree, str]:
         """The tree for a path, and the path in it."""
-        place = next((one for one in self._shared if one.has(path)), self._own)
-        return place.tree, place.within(path)
+        mounted = next((one for one in self._shared if one.has(path)), self._own)
+        return mounted.tree, mounted.within(path)
 
     def _all(self) -> dict[str, bytes]:
-        found = dict(self._mounts)
-        for place in (self._own, *self._shared):
-            found.update({path: place.tree.files[one] for path, one in place.mounted_paths(place.tree.files)})
-        return found
+        contents = dict(self._mounts)
+        for mounted in (self._own, *self._shared):
+            paths = mounted.mounted_paths(mounted.tree.files)
+            contents.update({path: mounted.tree.files[one] for path, one in paths})
+        return contents
 
     def _directories(self) -> set[str]:
         return {
             path or "/"
-            for place in (self._own, *self._shared)
-            for path, _ in place.mounted_paths(place.tree.directories)
-        }
+            for mounted in (self._own, *self._shared)
+            for path, _ in mounted.mounted_paths(mounted.tree.directories)
+        } | self._mounted_directories
 
     def written(self, path: str) -> bytes | None:
         """The contents of a file that a program has written; None without one."""
@@ -146,7 +186,7 @@ class Files:
         return data
 
     def write(self, path: str, data: bytes, *, appends: bool = False) -> None:
-        """Write a file, and make its directories. Raises FileError."""
+        """Write a file. Raises FileError."""
         if path.startswith("/dev/"):
             return
         if self.is_directory(path):
@@ -157,6 +197,7 @@ class Files:
         tree.write(inside, tree.files.get(inside, b"") + data if appends else data)
 
     def make_directory(self, path: str) -> None:
+        """Make a directory with those above it. Raises FileError."""
         tree, inside = self._at(path)
         tree.make_directory(inside)
 
@@ -171,9 +212,8 @@ class Files:
             raise FileError("Read-only file system" if path in self._mounts else "No such file or directory")
 
     def is_directory(self, path: str) -> bool:
-        prefix = path.rstrip("/") + "/"
         tree, inside = self._at(path)
-        return inside in tree.directories or any(one.startswith(prefix) for one in self._all())
+        return inside in tree.directories or path in self._mounted_directories
 
     def require_directory(self, path: str) -> None:
         """Raises FileError when a path is no directory."""
@@ -195,10 +235,12 @@ class Files:
         for one in sorted(_below(path, everything)):
             yield one, everything[one]
 
-    def matching(self, pattern: str) -> list[str]:
-        """The paths that match a pattern with `*` and `?` in its last part."""
-        directory, last = posixpath.split(pattern)
-        return [posixpath.join(directory, name) for name in fnmatch.filter(self.names(directory or "/"), last)]
+
+def _above(path: str) -> Iterator[str]:
+    """The directories above a path, up to the root."""
+    while path not in ("/", ""):
+        path = posixpath.dirname(path)
+        yield path
 
 
 def _below(path: str, every: Iterable[str]) -> list[str]:

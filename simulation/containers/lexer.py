@@ -12,6 +12,7 @@ from aio_apiserver.simulation.containers.syntax import Arithmetic, Part, Substit
 _OPERATORS = re.compile(r"\d?>>|\d?>&|&>|\d?>|<|&&|\|\||;;|[;&|()\n]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?#@*$!]")
 _BRACED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9?#@*])(:?[-+=])?(.*)", re.DOTALL)
+_PLAIN = re.compile(r"[^ \t\r'\"$`\\;&|()<>\n]+")
 _BLANKS = " \t\r"
 _SPECIAL_IN_QUOTES = '$`"\\\n'
 
@@ -69,16 +70,11 @@ def _word(script: str, at: int) -> tuple[Word, int]:
             parts.append(Text(script[at + 1 : at + 2], is_quoted=True))
             at += 2
         else:
-            end = _end_of_plain(script, at + 1)
-            parts.append(Text(script[at:end]))
-            at = end
+            plain = _PLAIN.match(script, at)
+            assert plain is not None
+            parts.append(Text(plain.group()))
+            at = plain.end()
     return tuple(parts), at
-
-
-def _end_of_plain(script: str, at: int) -> int:
-    while at < len(script) and script[at] not in _BLANKS + "'\"$`\\" and not _ends_word(script, at):
-        at += 1
-    return at
 
 
 def _ends_word(script: str, at: int) -> bool:

@@ -6,8 +6,11 @@ ScriptError.
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from itertools import islice
 
+from msgspec import Struct
+
+from aio_apiserver.base.kept_results import KeptResults
 from aio_apiserver.simulation.containers import lexer
 from aio_apiserver.simulation.containers.lexer import Lexeme, ScriptError
 from aio_apiserver.simulation.containers.syntax import (
@@ -32,22 +35,48 @@ _ENDS = frozenset(("then", "do", "done", "fi", "else", "elif", "}", "esac"))
 _SEPARATORS = (";", "\n", "&")
 _UNKNOWN = ("function", "select")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MOST_SCRIPTS = 512
 _LONGEST = 64 * 1024
+_MOST_TOKENS = 5_000
+"""The words and operators of a script. Reading so many takes some 30 ms."""
+_STEPS_OF_A_TOKEN, _BYTES_OF_A_TOKEN = 3, 400
+_CHARACTERS_A_STEP, _BYTES_OF_A_CHARACTER = 4, 40
 _DEEPEST = 40
 _TO_WORD = (">", ">>", "<", ">&", "&>")
 
 
-@lru_cache(_MOST_SCRIPTS)
-def parse(script: str) -> Script:
-    """The tree of a script."""
-    if len(script) > _LONGEST:
+class ReadScript(Struct, frozen=True):
+    """The tree of a script, and what the script and the tree take: steps to read them, and bytes."""
+
+    tree: Script
+    steps: int
+    size: int
+
+
+_KEPT: KeptResults[str, ReadScript] = KeptResults(8 * 1024 * 1024)
+
+
+def parse(script: str) -> ReadScript:
+    """The tree of a script. Its reader pays before the first use."""
+    result = _KEPT.get(script)
+    if result is None:
+        result = _read(script)
+        _KEPT.put(script, result, result.size)
+    return result
+
+
+def _read(script: str) -> ReadScript:
+    tokens = list(islice(lexer.tokens(script), _MOST_TOKENS)) if len(script) <= _LONGEST else []
+    if len(script) > _LONGEST or len(tokens) == _MOST_TOKENS:
         raise ScriptError("the script is too long for the simulated shell")
-    parser = _Parser(list(lexer.tokens(script)))
-    result = parser.script()
+    parser = _Parser(tokens)
+    try:
+        tree = parser.script()
+    except RecursionError:
+        raise ScriptError("the script is too deep for the simulated shell") from None
     if not parser.is_at_end:
         raise ScriptError(f'syntax error: unexpected "{parser.here.operator or parser.here.plain}"')
-    return result
+    steps = len(script) // _CHARACTERS_A_STEP + len(tokens) * _STEPS_OF_A_TOKEN
+    return ReadScript(tree, steps, len(script) * _BYTES_OF_A_CHARACTER + len(tokens) * _BYTES_OF_A_TOKEN)
 
 
 class _Parser:

@@ -1,19 +1,21 @@
 """Shell: runs scripts and programs as one simulated process.
 
-It knows no clock and no event loop: it yields steps. Must hold: a loop yields a step in each round, so that a script
-cannot keep the server busy.
+It knows no clock and no event loop: it yields steps. Must hold: each command is paid before it runs, and begins with a
+pause when the turn of the process is over. What a command has made is released when it ends, but for variables.
 """
 
 import posixpath
-from collections.abc import Callable, Generator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from io import BytesIO
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from aio_apiserver.simulation.containers import expansion, parser
-from aio_apiserver.simulation.containers.files import MOST_BYTES, FileError, Files
+from aio_apiserver.simulation.containers.files import FileError, Files
 from aio_apiserver.simulation.containers.lexer import ScriptError
+from aio_apiserver.simulation.containers.patterns import Pattern
+from aio_apiserver.simulation.containers.process_budget import ProcessBudget
 from aio_apiserver.simulation.containers.steps import ERROR, OUT, Input, Pause, Step, Steps, Written
 from aio_apiserver.simulation.containers.syntax import (
     AndOrList,
@@ -31,6 +33,15 @@ from aio_apiserver.simulation.containers.syntax import (
 )
 
 _MOST_CAPTURED = 4 * 1024 * 1024
+_STEPS_OF_A_COMMAND = 15
+_STEPS_OF_A_PROCESS = 5
+_STEPS_OF_A_FILE = 4
+_FILES_A_STEP = 2
+_BYTES_A_STEP = 4096
+"""Bytes that are written in a step."""
+_PIECE = 32 * 1024
+_BYTES_OF_A_VARIABLE = 150
+_BYTES_OF_A_COMMAND = 400
 SHELLS = ("sh", "bash", "ash", "dash")
 Target: TypeAlias = str | int
 """The path of a file, or a descriptor."""
@@ -51,12 +62,13 @@ class FunctionReturn(Exception):
 
 
 class World(Struct, frozen=True):
-    """What all processes of a container share. `missing` runs programs without a simulation; `now` is in seconds.
+    """What a process shares with its children. `missing` runs programs without a simulation; `now` is in seconds.
 
     traps: the commands for signals, such as TERM, and the processes that have set them.
     """
 
     files: Files
+    budget: ProcessBudget
     programs: Mapping[str, "Program"]
     missing: Callable[[str, Sequence[str]], Steps]
     now: Callable[[], float]
@@ -69,45 +81,122 @@ class Shell:
 
     def __init__(self, world: World, env: Mapping[str, str], directory: str = "/") -> None:
         self.world = world
+        self.budget = world.budget
         self.env = dict(env)
         self.directory = directory
-        self.stdin: bytes | None = None
+        self.stdin: BytesIO | None = None
         self.arguments: Sequence[str] = ()
         self.code = 0
         self.is_strict = False
         """Whether a failing command ends the script (`set -e`)."""
         self._later: list[AndOrList] = []
         self._functions: dict[str, Command] = {}
+        self._sizes: dict[str, int] = {}
+        """The bytes of the variables that this process has set."""
+        self._kept = 0
+        """The bytes that this process holds from one command to the next."""
 
     def child(self) -> "Shell":
         """A process with copies of the variables."""
+        self.budget.spend(_STEPS_OF_A_PROCESS + len(self.env) // 4)
         made = Shell(self.world, self.env, self.directory)
         made.stdin, made.arguments, made.code, made.is_strict = self.stdin, self.arguments, self.code, self.is_strict
         made._functions.update(self._functions)
         return made
 
+    def assign(self, name: str, value: str) -> None:
+        """Give a variable a value."""
+        size = _BYTES_OF_A_VARIABLE + len(name) + len(value)
+        self._keep(size - self._sizes.get(name, 0))
+        self._sizes[name], self.env[name] = size, value
+
+    def unset(self, name: str) -> None:
+        self.env.pop(name, None)
+        self._keep(-self._sizes.pop(name, 0))
+
+    def _keep(self, size: int) -> None:
+        """Hold more bytes beyond the present command, or fewer."""
+        self.budget.make(max(0, size))
+        self._kept += size
+
+    @property
+    def files(self) -> Files:
+        """The file system, for a look at one file."""
+        self.budget.spend(_STEPS_OF_A_FILE + self.world.files.volumes)
+        return self.world.files
+
+    @property
+    def all_files(self) -> Files:
+        """The file system, for a look at all files."""
+        self.budget.spend(_STEPS_OF_A_FILE + self.world.files.count // _FILES_A_STEP)
+        return self.world.files
+
     def path(self, name: str) -> str:
         """The absolute path of a file."""
         return posixpath.normpath(posixpath.join(self.directory, name))
 
+    def append(self, path: str, data: bytes) -> None:
+        """Append to a file, whose contents are copied. Raises FileError."""
+        self.budget.spend(len(self.files.written(path) or b"") // _BYTES_A_STEP)
+        self.world.files.write(path, data, appends=True)
+
     def matching(self, pattern: str) -> list[str]:
-        return self.world.files.matching(self.path(pattern))
+        """The paths that match a pattern with `*` and `?` in its last part."""
+        directory, last = posixpath.split(self.path(pattern))
+        names, wanted = self.all_files.names(directory or "/"), Pattern(last, self.budget)
+        return [posixpath.join(directory, name) for name in names if wanted.matches(name)]
 
     def input(self) -> Generator[Step, bytes | None, bytes]:
         """The rest of standard input."""
         if self.stdin is not None:
-            data, self.stdin = self.stdin, b""
-            return data
-        data = b""
-        while more := (yield from self.more_input()):
-            data += more
-            if len(data) > MOST_BYTES:
-                raise FileError("too much input for a simulated container")
-        return data
+            return self.stdin.read()
+        data = bytearray()
+        while piece := (yield from self.more_input()):
+            self.budget.make(2 * len(piece))
+            data += piece
+        return bytes(data)
+
+    def lines(self) -> Generator[Step, bytes | None, BytesIO]:
+        """Standard input, to be read line by line. The process holds what a client has sent."""
+        if self.stdin is None:
+            data = yield from self.input()
+            self._keep(len(data))
+            self.stdin = BytesIO(data)
+        return self.stdin
 
     def more_input(self) -> Generator[Step, bytes | None, bytes]:
         """The next bytes of standard input that steps read; empty at the end."""
         return (yield Input()) or b""
+
+    def write(self, data: bytes, stream: int = OUT) -> Generator[Step, bytes | None, None]:
+        """Write bytes, which the process does not hold."""
+        self.budget.spend(1 + len(data) // _BYTES_A_STEP)
+        yield Written(data, stream)
+        yield from self.breathe()
+
+    def write_lines(self, lines: Iterable[bytes]) -> Generator[Step, bytes | None, None]:
+        """Write lines, each of which is a step, with their line breaks."""
+        piece = bytearray()
+        for line in lines:
+            self.budget.spend()
+            piece += line
+            piece += b"\n"
+            if len(piece) >= _PIECE or self.budget.is_turn_over:
+                yield from self.write(bytes(piece))
+                piece.clear()
+        if piece:
+            yield from self.write(bytes(piece))
+
+    def say(self, text: str) -> Steps:
+        """Write a text on standard output. Returns the code of success."""
+        self.budget.make(len(text))
+        yield from self.write(text.encode(errors="replace"))
+        return 0
+
+    def breathe(self) -> Generator[Step, bytes | None, None]:
+        """Give the event loop back when the turn of the process is over."""
+        if self.budget.is_turn_over:
+            yield Pause(0.0)
 
     def execute(self, argv: Sequence[str]) -> Steps:
         """Run a program with its arguments."""
@@ -146,48 +235,63 @@ class Shell:
             script = rest[0] if rest else ""
         elif rest:
             shell.arguments = rest
-            script = self.world.files.read(self.path(rest[0])).decode(errors="replace")
+            script = self._text(self.files.read(self.path(rest[0])))
         elif self.stdin is None:
             return (yield from shell.converse())
         else:
-            script = (yield from self.input()).decode(errors="replace")
+            script = self._text((yield from self.input()))
         return (yield from shell.run(script))
+
+    def _text(self, data: bytes | bytearray) -> str:
+        """The text of a script."""
+        self.budget.make(len(data))
+        return data.decode(errors="replace")
 
     def converse(self) -> Steps:
         """Run line after line of standard input. The variable PS1 is the prompt, if there is one."""
-        line, rest = b"", b""
+        rest, held = bytearray(), self.budget.bytes_held - self._kept
         while True:
             if prompt := self.env.get("PS1", ""):
                 yield Written(prompt.encode())
             while b"\n" not in rest:
                 data = yield from self.more_input()
                 if not data:
-                    return (yield from self.run(rest.decode(errors="replace")))
+                    return (yield from self.run(self._text(rest)))
+                self.budget.make(len(data))
                 rest += data
             line, _, rest = rest.partition(b"\n")
             try:
-                yield from self._script(parser.parse(line.decode(errors="replace")))
+                yield from self._script(self._parsed(self._text(line)))
             except ScriptError as exc:
                 yield from self.fail("sh", str(exc))
             except (Exit, FunctionReturn) as exc:
                 return exc.code
+            self.budget.release_to(held + self._kept + len(rest))
 
     def run(self, script: str) -> Steps:
         """Run a script to its end."""
         try:
-            return (yield from self._script(parser.parse(script)))
+            return (yield from self._script(self._parsed(script)))
         except (ScriptError, RecursionError) as exc:
             return (yield from self.fail("sh", str(exc), 2))
         except (Exit, FunctionReturn) as exc:
             return exc.code
 
+    def _parsed(self, script: str) -> Script:
+        """The tree of a script. Raises ScriptError."""
+        parsed = parser.parse(script)
+        self.budget.spend(parsed.steps)
+        self.budget.make(parsed.size)
+        return parsed.tree
+
     def handle(self, command: str) -> Steps:
         """Run the command of a trap. Raises Exit when it ends the script."""
-        return (yield from self._script(parser.parse(command)))
+        return (yield from self._script(self._parsed(command)))
 
     def fail(self, name: str, message: str, code: int = 1) -> Steps:
         """Write an error message."""
-        yield Written(f"{name}: {message}\n".encode(), ERROR)
+        self.budget.make(len(message))
+        yield Written(f"{name}: {message}\n".encode(errors="replace"), ERROR)
         return code
 
     def wait(self) -> Steps:
@@ -202,15 +306,18 @@ class Shell:
         shell = self.child()
         data = yield from _captured(shell, shell.run(script))
         self.code = shell.code
-        return data.decode(errors="replace").rstrip("\n")
+        return self._text(data).rstrip("\n")
 
     def _script(self, script: Script) -> Steps:
         for chain in script:
+            held = self.budget.bytes_held - self._kept
             if chain.is_background:
+                self._keep(_BYTES_OF_A_COMMAND)
                 self._later.append(chain)
                 self.code = 0
             else:
                 self.code = yield from self._chain(chain)
+            self.budget.release_to(held + self._kept)
         return self.code
 
     def _chain(self, chain: AndOrList) -> Steps:
@@ -224,7 +331,7 @@ class Shell:
         first, last = pipeline.commands[:-1], pipeline.commands[-1]
         shell = self.child() if first else self
         for command in first:
-            shell.stdin = yield from _captured(shell, shell._command(command))
+            shell.stdin = BytesIO((yield from _captured(shell, shell._command(command))))
         code = yield from shell._command(last)
         self.code = code = int(not code) if pipeline.is_negated else code
         if code and self.is_strict and isinstance(last, Simple) and not (is_tested or pipeline.is_negated):
@@ -232,6 +339,8 @@ class Shell:
         return code
 
     def _command(self, command: Command) -> Steps:
+        self.budget.spend(_STEPS_OF_A_COMMAND)
+        yield from self.breathe()
         match command:
             case Simple():
                 return (yield from self._simple(command))
@@ -248,6 +357,7 @@ class Shell:
             case Choice():
                 return (yield from self._choice(command))
             case ShellFunction():
+                self._keep(_BYTES_OF_A_COMMAND)
                 self._functions[command.name] = command.body
                 return 0
 
@@ -275,23 +385,27 @@ class Shell:
     def _loop(self, loop: Loop) -> Steps:
         code = 0
         while ((yield from self._tested(loop.condition)) == 0) != loop.ends_on_success:
-            code = yield from self._block(loop.body)
-            yield Pause(0.0)
+            code = yield from self._round(loop.body)
         return code
 
     def _for(self, loop: For) -> Steps:
         code = 0
         for value in (yield from expansion.fields(self, loop.words)):
-            self.env[loop.name] = value
-            code = yield from self._block(loop.body)
-            yield Pause(0.0)
+            self.assign(loop.name, value)
+            code = yield from self._round(loop.body)
         return code
+
+    def _round(self, body: Script) -> Steps:
+        """The commands of a loop, once."""
+        self.budget.spend()
+        yield from self.breathe()
+        return (yield from self._block(body))
 
     def _choice(self, choice: Choice) -> Steps:
         word = yield from expansion.joined(self, choice.word)
         for patterns, body in choice.branches:
             for pattern in patterns:
-                if fnmatchcase(word, (yield from expansion.joined(self, pattern))):
+                if Pattern((yield from expansion.joined(self, pattern)), self.budget).matches(word):
                     return (yield from self._block(body))
         return 0
 
@@ -300,11 +414,11 @@ class Shell:
         for name, word in command.assignments:
             assigned[name] = yield from expansion.joined(self, word)
         argv = yield from expansion.fields(self, command.words)
+        shell = self.child() if assigned and argv else self
+        for name, value in assigned.items():
+            shell.assign(name, value)
         if not argv:
-            self.env.update(assigned)
             return (yield from self._redirected(command.redirections, _nothing()))
-        shell = self.child() if assigned else self
-        shell.env.update(assigned)
         return (yield from shell._redirected(command.redirections, shell.execute(argv)))
 
     def _redirected(self, redirections: Sequence[Redirection], steps: Steps) -> Steps:
@@ -325,12 +439,14 @@ class Shell:
     def _open(self, one: Redirection, target: str, targets: dict[int, Target]) -> None:
         path = self.path(target)
         if one.operator == "<":
-            self.stdin = self.world.files.read(path)
+            data = self.files.read(path)
+            self.budget.make(len(data))
+            self.stdin = BytesIO(data)
         elif one.operator == ">&":
             number = int(target) if target.isdigit() else OUT
             targets[one.descriptor] = targets.get(number, number)
         else:
-            self.world.files.write(path, b"", appends=one.operator == ">>")
+            self.files.write(path, b"", appends=one.operator == ">>")
             targets.update(dict.fromkeys((OUT, ERROR) if one.operator == "&>" else (one.descriptor,), path))
 
     def _sent(self, steps: Steps, targets: Mapping[int, Target]) -> Steps:
@@ -346,7 +462,7 @@ class Shell:
             if not isinstance(step, Written) or target is None:
                 sent = yield step
             elif isinstance(target, str):
-                self.world.files.write(target, step.data, appends=True)
+                self.append(target, step.data)
             else:
                 yield Written(step.data, target)
 
@@ -360,6 +476,7 @@ def _captured(shell: Shell, steps: Steps) -> Generator[Step, bytes | None, bytes
             step = steps.send(sent)
             sent = None
             if isinstance(step, Written) and step.stream == OUT:
+                shell.budget.make(2 * len(step.data))
                 data += step.data
             else:
                 sent = yield step

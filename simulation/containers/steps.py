@@ -20,7 +20,7 @@ class Written(Struct, frozen=True):
 
 
 class Pause(Struct, frozen=True):
-    """So many seconds in which the program does nothing. FOREVER for a server."""
+    """So many seconds in which the program does nothing. FOREVER for a server, and 0 when its turn is over."""
 
     seconds: float
 

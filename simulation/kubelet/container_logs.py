@@ -5,24 +5,29 @@ the present second. Must hold: a log ends, unless a client follows it.
 """
 
 from collections.abc import AsyncIterator
+from contextlib import closing
+from io import BytesIO
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from aio_apiserver.base import budget
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.base.yielding import in_turns
 from aio_apiserver.controllers.runtime.pods import seconds
 from aio_apiserver.simulation.containers import courses
-from aio_apiserver.simulation.containers.courses import FoundFiles
-from aio_apiserver.simulation.containers.steps import FOREVER, Pause, Written
+from aio_apiserver.simulation.containers.courses import PresentFiles
+from aio_apiserver.simulation.containers.process import SimulatedProcess
+from aio_apiserver.simulation.containers.steps import FOREVER
 from aio_apiserver.simulation.kubelet import pod_courses
 from aio_apiserver.simulation.kubelet.container_worlds import ContainerWorlds, status_of
 from aio_apiserver.simulation.model.annotations import PREFIX
 from aio_apiserver.simulation.model.container_contents import with_fields
 from aio_apiserver.simulation.processes.process_log import ProcessLog
 
-_MOST_STEPS = 100_000
+_MOST_TURNS = 30_000
+"""The turns up to the present second."""
+_CUT = b"The log of a simulated container ends here: its script takes too long to be run again.\n"
 _NOTHING = (
     "This container is simulated: its program does not run and writes no log. The annotation "
     f"{PREFIX}logs of the pod gives one.\n"
@@ -57,45 +62,52 @@ def started_at(pod: Object, container: str, *, is_previous: bool) -> float:
     raise NoLog(f'container "{container}" in pod "{name}" is waiting to start: {why}')
 
 
-def text_of(pod: Object, container: Object, found: FoundFiles) -> str | None:
-    """The text that stands for the log; None when the container's script writes it.
+async def text_of(pod: Object, container: Object, present: PresentFiles) -> str | None:
+    """The text that stands for the log; None when the container's script writes it. Raises BudgetExceeded.
 
-    found: the files that other pods had left in its volumes.
+    present: the files that other pods had left in its volumes.
     """
-    given = (pod["metadata"].get("annotations") or {}).get(f"{PREFIX}logs")
-    if given is not None:
-        return given if given.endswith("\n") or not given else f"{given}\n"
-    container = with_fields(pod, container)
-    has_script = courses.argv_of(container, courses.env_of(container)) and pod_courses.own_course(pod, container, found)
-    return None if has_script else _NOTHING
+    text = (pod["metadata"].get("annotations") or {}).get(f"{PREFIX}logs")
+    if text is not None:
+        return text if text.endswith("\n") or not text else f"{text}\n"
+    fields = with_fields(pod, container)
+    if not courses.argv_of(fields, courses.env_of(fields)):
+        return _NOTHING
+    course = await budget.within(
+        pod_courses.JUDGED,
+        lambda account: pod_courses.own_course(pod, container, account, present),
+        pod["metadata"]["namespace"],
+    )
+    return _NOTHING if course is None else None
 
 
 async def output(
     worlds: ContainerWorlds, pod: Object, container: Object, began: float, clock: Clock, *, until: float | None
 ) -> AsyncIterator[LogLine]:
-    """The output of a container up to a time; None to wait for more as time passes."""
-    text = text_of(pod, container, await worlds.present_files(pod))
+    """The output of a container up to a time; None to wait for more as time passes. Raises BudgetExceeded."""
+    text = await text_of(pod, container, await worlds.present_files(pod))
     if text is not None:
         for line in text.splitlines(keepends=True):
             yield LogLine(began, line.encode())
         return
     shell = await worlds.apart(pod, container)
-    shell.stdin, time = b"", began
+    shell.stdin, time, share = BytesIO(), began, worlds.share_of(pod)
     shell.world = replace(shell.world, now=lambda: time)
-    steps = shell.execute(courses.argv_of(container, courses.env_of(with_fields(pod, container))))
-    async for _ in in_turns(range(_MOST_STEPS)):
-        try:
-            step = steps.send(None)
-        except StopIteration:
-            return
-        if isinstance(step, Written):
-            yield LogLine(time, step.data)
-        elif isinstance(step, Pause):
-            time += step.seconds
-            if time == FOREVER or (until is not None and time > until):
+    argv = courses.argv_of(container, courses.env_of(with_fields(pod, container)))
+    with closing(SimulatedProcess(shell.execute(argv), shell.budget)) as process:
+        turns_left = _MOST_TURNS
+        while turns_left:
+            turn = await share.run(process.run_turn)
+            for one in turn.written:
+                yield LogLine(time, one.data)
+            time += turn.seconds
+            if turn.end is not None or time == FOREVER or (until is not None and time > until):
                 return
             if until is None and time > clock.now():
                 await clock.sleep(time - clock.now())
+            else:
+                turns_left -= 1
+        yield LogLine(time, _CUT)
 
 
 async def written(log: ProcessLog, *, follows: bool) -> AsyncIterator[LogLine]:

@@ -32,6 +32,8 @@ class Shown(Struct, frozen=True):
     has_started: bool = True
     failure: str = ""
     """Why the program of the last run could not start."""
+    reason: str = ""
+    """Why the program of the last run was killed."""
 
     def status(self) -> Object:
         """The status of the container."""
@@ -71,7 +73,7 @@ class Shown(Struct, frozen=True):
         if self.failure:
             failed = {"exitCode": NOT_CREATED_CODE, "reason": START_ERROR, "message": self.failure}
             return {**failed, "startedAt": _NEVER, **ended}
-        reason = "Completed" if self.code == 0 else "Error"
+        reason = "Completed" if self.code == 0 else self.reason or "Error"
         return {"exitCode": self.code, "reason": reason, "startedAt": self._since(number, "startedAt"), **ended}
 
     def _since(self, number: int, member: str) -> str:

@@ -1,6 +1,7 @@
 """exec_prober: carries out the exec probes of simulated pods for their kubelet, and ends containers that fail them.
 
-A command without a simulation has passed. Must hold: a pod without exec probes costs one look at its spec.
+A command without a simulation has passed, and so has one whose container has too many files. Must hold: a pod without
+exec probes costs one look at its spec.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,12 +9,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from aio_apiserver.base import budget
+from aio_apiserver.base.budget import BudgetExceeded
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime.pods import seconds
 from aio_apiserver.simulation.containers import answers, courses
 from aio_apiserver.simulation.containers.answers import NotSimulated, ProgramAnswer
-from aio_apiserver.simulation.kubelet import container_runs, exec_probes, pod_events, pod_stops
+from aio_apiserver.simulation.kubelet import container_runs, exec_probes, pod_courses, pod_events, pod_stops
 from aio_apiserver.simulation.kubelet.container_runs import RUNNING, ContainerRun
 from aio_apiserver.simulation.kubelet.container_worlds import ContainerWorlds, status_of
 from aio_apiserver.simulation.kubelet.exec_probes import ExecProbe, ProbedRun
@@ -94,7 +97,11 @@ class ExecProber:
         grace = (
             life.pod["spec"].get("terminationGracePeriodSeconds", _USUAL_GRACE) if probe.grace is None else probe.grace
         )
-        stop = pod_stops.of_container(life.pod, one.container, grace)
+        stop = await budget.within(
+            pod_courses.JUDGED,
+            lambda account: pod_stops.of_container(life.pod, one.container, grace, account),
+            life.pod["metadata"]["namespace"],
+        )
         again = container_runs.restarts(one.policy, stop.code)
         self._say(life.pod, [pod_events.killing(one.container, probe, is_init=one.is_init, again=again)])
         return result.ended(ProcessRun(run.restarts, began, life.age + stop.seconds, stop.code))
@@ -103,9 +110,9 @@ class ExecProber:
         self, life: Life, container: Object, number: int, began: float, probe: ExecProbe
     ) -> ProgramAnswer:
         started = self._clock.now() - (life.age - began)
-        shell = await self._worlds.probing_shell(life.pod, container, number, started)
         command = courses.expanded(probe.command, courses.env_of(with_fields(life.pod, container)))
         try:
-            return answers.of_command(shell, command, probe.timeout)
-        except NotSimulated:
+            shell = await self._worlds.probing_shell(life.pod, container, number, started)
+            return await answers.of_command(shell, command, probe.timeout, self._worlds.share_of(life.pod))
+        except (NotSimulated, BudgetExceeded):
             return _PASSED

@@ -9,6 +9,8 @@ count it by this status.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from aio_apiserver.base import budget
+from aio_apiserver.base.budget import BudgetExceeded
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import events
 from aio_apiserver.controllers.runtime import pods as podrules
@@ -17,8 +19,10 @@ from aio_apiserver.controllers.runtime.controller import Controller, Desk
 from aio_apiserver.controllers.runtime.pods_by_node import PodsByNode
 from aio_apiserver.controllers.runtime.resources import NODES, PODS
 from aio_apiserver.registry.groups.core.pods import pod_conditions
-from aio_apiserver.simulation.kubelet import pod_events, pod_stops
+from aio_apiserver.simulation.containers.courses import Course
+from aio_apiserver.simulation.kubelet import pod_courses, pod_events, pod_stops, simulated_sizes
 from aio_apiserver.simulation.kubelet.exec_prober import ExecProber
+from aio_apiserver.simulation.kubelet.pod_courses import Courses
 from aio_apiserver.simulation.kubelet.pod_events import PodEvent
 from aio_apiserver.simulation.kubelet.pod_phases import Life
 from aio_apiserver.simulation.kubelet.pod_processes import PodProcesses
@@ -91,6 +95,7 @@ class SimulatedKubelet(Controller):
             return None
         if podrules.is_ending(pod):
             return await self._end(pod)
+        simulated_sizes.check(pod)
         if podrules.is_finished(pod) or not node_objects.is_ready(node):
             return None
         if _is_unseen(pod) and (refused := node_admission.refusal(pod, node, self._started_on(name))):
@@ -114,8 +119,8 @@ class SimulatedKubelet(Controller):
     async def _update_status(self, pod: Object, node: Object) -> float | None:
         age = self._age(pod, self._seen, self._seconds_since_start(pod))
         runs = self._processes.runs(pod, age)
-        found = await self._worlds.present_files(pod)
-        life = Life(pod, age, self.desk.now(), node_objects.address(node), self._address(pod, node), runs, found=found)
+        courses = await self._courses(pod)
+        life = Life(pod, age, self.desk.now(), node_objects.address(node), self._address(pod, node), runs, courses=courses)
         life = await self._probes.probe(await self._processes.start(life))
         status = life.status()
         if life.is_over or life.rules.simulates:
@@ -127,12 +132,43 @@ class SimulatedKubelet(Controller):
             present["status"] = status
             return True
 
-        if self._processes.are_simulated:
-            await self._worlds.play({**pod, "status": status})
+        await self._play({**pod, "status": status})
         if status != pod.get("status"):
             await self.client.change(PODS.part("status"), pod, tell)
             self._say(pod, pod_events.between(pod, pod.get("status") or {}, status))
         return life.next_look
+
+    async def _courses(self, pod: Object) -> Courses:
+        """What the programs of a pod do. Raises BudgetExceeded."""
+        present = await self._worlds.present_files(pod)
+        return await budget.within(
+            pod_courses.JUDGED,
+            lambda account: pod_courses.of_pod(pod, account, present),
+            pod["metadata"]["namespace"],
+        )
+
+    async def _stops(self, pod: Object, grace: float) -> Mapping[str, Course]:
+        """How the containers of a pod stop. They stop at once when that is too much to judge."""
+        if not self._processes.are_simulated:
+            return {}
+        try:
+            simulated_sizes.check(pod)
+            return await budget.within(
+                pod_courses.JUDGED,
+                lambda account: pod_stops.of_pod(pod, grace, account),
+                pod["metadata"]["namespace"],
+            )
+        except BudgetExceeded:
+            return {}
+
+    async def _play(self, pod: Object) -> None:
+        """Let other pods find what the programs of a pod have written into volumes by now."""
+        try:
+            if self._processes.are_simulated:
+                await self._worlds.play(pod)
+        except BudgetExceeded as exc:
+            message = f"The volumes of the pod lack files: the simulation takes {exc}"
+            self._say(pod, [PodEvent("BudgetExceeded", message, "", is_warning=True)])
 
     def _say(self, pod: Object, news: Sequence[PodEvent]) -> None:
         node = pod["spec"]["nodeName"]
@@ -181,20 +217,19 @@ class SimulatedKubelet(Controller):
             self._say(pod, pod_events.ending(pod))
         age = self._age(pod, self._ending)
         self._processes.stop(pod, max(0.0, grace - age))
-        stops = pod_stops.of_pod(pod, grace) if self._processes.are_simulated else {}
+        stops = await self._stops(pod, grace)
         left = pod_stops.seconds(pod, stops, grace) - age
         if left > 0 or self._processes.is_running(pod):
             return max(left, 0.0) or None
         if pod["metadata"].get("finalizers") and not podrules.is_finished(pod):
-            await self.client.change(PODS.part("status"), pod, self._killed)
+            await self.client.change(PODS.part("status"), pod, lambda present: self._kill(present, stops))
         await self.client.delete(PODS, pod, grace=0)
         return None
 
-    def _killed(self, present: Object) -> None:
+    def _kill(self, present: Object, stops: Mapping[str, Course]) -> None:
         """Let the containers of a pod end that its owner still holds."""
         processes = self._processes.runs(present, self._age(present, self._seen))
-        grace = float(present["metadata"].get("deletionGracePeriodSeconds") or 0)
-        ends = pod_stops.of_pod(present, grace) if processes is None else processes
+        ends = stops if processes is None else processes
         codes = {name: one.code for name, one in ends.items()}
         present["status"] = killed(present.get("status") or {}, now=self.desk.now(), codes=codes)
 

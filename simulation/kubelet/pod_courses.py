@@ -18,22 +18,28 @@ from typing import NamedTuple, Self
 
 from msgspec import Struct
 
+from aio_apiserver.base.budget import Budget, BudgetLimits
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.plugins.simulation.annotations import POD_PHASES, is_exit_code
-from aio_apiserver.simulation.containers.courses import ENDLESS, Course, FoundFiles, course_of
-from aio_apiserver.simulation.kubelet import process_runs, shared_volumes
+from aio_apiserver.simulation.containers.courses import ENDLESS, NO_FILES, Course, PresentFiles, course_of
+from aio_apiserver.simulation.kubelet import process_runs
 from aio_apiserver.simulation.kubelet.container_runs import RUNNING, ContainerRun, run_at, success_at
 from aio_apiserver.simulation.kubelet.exec_probes import ProbedRun
 from aio_apiserver.simulation.kubelet.process_runs import ProcessRun, Runs
+from aio_apiserver.simulation.kubelet.shared_volumes import SharedVolumes
 from aio_apiserver.simulation.model.annotations import PREFIX, duration
-from aio_apiserver.simulation.model.container_contents import with_fields
+from aio_apiserver.simulation.model.container_contents import containers_of, with_fields
 
 _HELD_PHASES = ("Pending", "ImagePullBackOff")
 """The phases in which no container starts."""
 _ENDS = ("Succeeded", "Failed")
 _NEVER = float("inf")
 _UNPROBED: Mapping[str, ProbedRun] = {}
-_NOTHING_FOUND: FoundFiles = {}
+JUDGED = BudgetLimits(steps=2_000_000, bytes_made=32 * 1024 * 1024)
+"""What it may cost to judge all programs of a pod."""
+Courses = Mapping[str, Course | None]
+"""What the command of each container of a pod does, by name; None when that is unknown."""
+UNKNOWN: Courses = {}
 
 
 class PhaseRules(Struct, frozen=True):
@@ -124,6 +130,14 @@ class StartedContainer(NamedTuple):
         code = self.course.at(last).code
         return code if self.probed is None else self.probed.codes.get(last, code)
 
+    def reason(self, run: ContainerRun | None) -> str:
+        """Why the last run that has ended was killed; empty when it was not, and when a probe has ended it."""
+        if run is None:
+            return self.course.reason
+        last = run.restarts - 1 if run.state == RUNNING else run.restarts
+        is_own = self.probed is None or last not in self.probed.codes
+        return self.course.at(last).reason if is_own else ""
+
     def verdict(self, run: ContainerRun) -> ProbedRun | None:
         """What its exec probes have found in this run; None without such probes."""
         if self.probed is None or self.probed.number == run.restarts:
@@ -149,14 +163,13 @@ def runs_locally(pod: Object, container: Object) -> bool:
 def started(
     pod: Object,
     rules: PhaseRules,
+    courses: Courses,
     runs: Runs | None = None,
     probed: Mapping[str, ProbedRun] = _UNPROBED,
-    found: FoundFiles = _NOTHING_FOUND,
 ) -> Sequence[StartedContainer]:
     """The containers of a pod. Init containers start one after the other, and sidecars run on.
 
     runs: those of local processes; None where every container is simulated. probed: the containers with exec probes.
-    found: the files that other pods have left in the volumes.
     """
     spec = pod["spec"]
     containers: list[StartedContainer] = []
@@ -165,14 +178,14 @@ def started(
     for container in spec.get("initContainers") or ():
         is_sidecar = container.get("restartPolicy") == "Always"
         own_policy = container.get("restartPolicy") or ("Never" if policy == "Never" else "OnFailure")
-        course = _init_course(own_course(pod, container, found), rules, is_sidecar=is_sidecar)
+        course = _init_course(courses.get(container["name"]), rules, is_sidecar=is_sidecar)
         simulated = StartedContainer(container, True, start, own_policy, course, _warm_up(container, rules))
         containers.append(_in_place(simulated, rules, runs, probed))
         start = containers[-1].next_start
     for container in spec["containers"]:
         restarts = container.get("restartPolicy") or policy
         own_policy = "Never" if rules.phase in _ENDS else restarts
-        course = _course(own_course(pod, container, found), restarts, rules)
+        course = _course(courses.get(container["name"]), restarts, rules)
         simulated = StartedContainer(container, False, start, own_policy, course, _warm_up(container, rules))
         containers.append(_in_place(simulated, rules, runs, probed))
     return containers
@@ -196,19 +209,25 @@ def _warm_up(container: Object, rules: PhaseRules) -> float:
     return 0.0 if rules.phase else float((container.get("readinessProbe") or {}).get("initialDelaySeconds") or 0)
 
 
-def own_course(pod: Object, container: Object, found: FoundFiles = _NOTHING_FOUND) -> Course | None:
-    """The course that a container's command has.
+def of_pod(pod: Object, budget: Budget, present_files: PresentFiles = NO_FILES) -> Courses:
+    """What the commands of a pod's containers do. Raises BudgetExceeded."""
+    volumes = SharedVolumes(pod)
+    return {one["name"]: _own_course(pod, one, volumes, budget, present_files) for one in containers_of(pod)}
 
-    It finds what init containers have written into its volumes, and what other pods had left there: `found`.
-    """
-    shared = shared_volumes.shared_paths(pod, container)
-    before = shared_volumes.written_before(pod, container) if shared else ()
-    return course_of(
-        with_fields(pod, container),
-        shared,
-        [(with_fields(pod, one), shared_volumes.shared_paths(pod, one)) for one in before],
-        found,
-    )
+
+def own_course(pod: Object, container: Object, budget: Budget, present_files: PresentFiles = NO_FILES) -> Course | None:
+    """What the command of one container does; None when that is unknown. Raises BudgetExceeded."""
+    return _own_course(pod, container, SharedVolumes(pod), budget, present_files)
+
+
+def _own_course(
+    pod: Object, container: Object, volumes: SharedVolumes, budget: Budget, present_files: PresentFiles
+) -> Course | None:
+    """It finds what init containers have written into its volumes, and what other pods had left there."""
+    shared = volumes.paths(container)
+    before = volumes.written_before(container) if shared else ()
+    programs = [(with_fields(pod, one), volumes.paths(one)) for one in before]
+    return course_of(with_fields(pod, container), budget, shared, programs, present_files)
 
 
 def _init_course(own: Course | None, rules: PhaseRules, *, is_sidecar: bool) -> Course:

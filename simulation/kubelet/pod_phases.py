@@ -11,12 +11,18 @@ from msgspec import Struct
 
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.groups.core.pods import pod_conditions
-from aio_apiserver.simulation.containers.courses import FoundFiles
 from aio_apiserver.simulation.kubelet import ephemeral_containers
 from aio_apiserver.simulation.kubelet.container_runs import RUNNING, TERMINATED, WAITING, ContainerRun
 from aio_apiserver.simulation.kubelet.container_statuses import Shown
 from aio_apiserver.simulation.kubelet.exec_probes import ProbedRun
-from aio_apiserver.simulation.kubelet.pod_courses import PhaseRules, StartedContainer, rules_of, started
+from aio_apiserver.simulation.kubelet.pod_courses import (
+    UNKNOWN,
+    Courses,
+    PhaseRules,
+    StartedContainer,
+    rules_of,
+    started,
+)
 from aio_apiserver.simulation.kubelet.pod_stops import KILLED
 from aio_apiserver.simulation.kubelet.process_runs import Runs
 
@@ -38,8 +44,7 @@ class Life(Struct, frozen=True, dict=True):
     """The runs of local processes; None where every container is simulated."""
     probed: Mapping[str, ProbedRun] = {}
     """The containers with exec probes, by name."""
-    found: FoundFiles = {}
-    """The files that other pods have left in its volumes."""
+    courses: Courses = UNKNOWN
 
     @cached_property
     def rules(self) -> PhaseRules:
@@ -47,7 +52,7 @@ class Life(Struct, frozen=True, dict=True):
 
     @cached_property
     def containers(self) -> Sequence[StartedContainer]:
-        return started(self.pod, self.rules, self.processes, self.probed, self.found)
+        return started(self.pod, self.rules, self.courses, self.processes, self.probed)
 
     @cached_property
     def deadline(self) -> float:
@@ -75,7 +80,7 @@ class Life(Struct, frozen=True, dict=True):
             turns += [one.start] if run is None else [one.start + (run.until or 0.0), one.ready_at(run)]
             verdict = one.verdict(run) if run is not None and run.state == RUNNING else None
             turns += [verdict.next_due] if verdict is not None else ()
-        if (rest := ephemeral_containers.next_end(self.pod, self.now)) is not None:
+        if (rest := ephemeral_containers.next_end(self.pod, self.now, self.courses)) is not None:
             turns.append(self.age + rest)
         return min((turn - self.age for turn in turns if self.age < turn < float("inf")), default=None)
 
@@ -94,7 +99,8 @@ class Life(Struct, frozen=True, dict=True):
         status["conditions"] = [dict(one) for one in before.get("conditions") or ()]
         self._report_conditions(status, phase, runs)
         self._report_containers(status, runs)
-        if phase == "Running" and (ephemeral := ephemeral_containers.statuses(self.pod, self.now)):
+        ephemeral = ephemeral_containers.statuses(self.pod, self.now, self.courses) if phase == "Running" else ()
+        if ephemeral:
             status[ephemeral_containers.STATUSES] = ephemeral
         return status
 
@@ -166,8 +172,9 @@ class Life(Struct, frozen=True, dict=True):
 
     def _container_status(self, one: StartedContainer, run: ContainerRun | None, before: dict[str, Object]) -> Shown:
         code, waits = one.code(run), "PodInitializing" if self._is_up else "ContainerCreating"
+        reason = one.reason(run)
         if self.age >= self.deadline:
-            code = KILLED
+            code, reason = KILLED, ""
         elif self.rules.phase == "CrashLoopBackOff" and not one.is_init:
             code = 1 if self.rules.exit_code is None else self.rules.exit_code
         elif self.rules.phase == "ImagePullBackOff" and self.age >= self.rules.delay:
@@ -177,7 +184,7 @@ class Life(Struct, frozen=True, dict=True):
         verdict = one.verdict(run) if run is not None else None
         has_started = verdict is None or verdict.has_started
         return Shown(
-            one.container, uid, self.now, was, run, code, waits, one.is_init, is_ready, has_started, one.failure
+            one.container, uid, self.now, was, run, code, waits, one.is_init, is_ready, has_started, one.failure, reason
         )
 
 

@@ -5,6 +5,7 @@ Pure. A container that does not trap SIGTERM stops at once.
 
 from collections.abc import Mapping
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.simulation.containers import stops
 from aio_apiserver.simulation.containers.courses import Course
@@ -15,16 +16,16 @@ KILLED = 137
 """The exit code of a container that the kubelet has killed."""
 
 
-def of_container(pod: Object, container: Object, grace: float) -> Course:
-    """The seconds that a container takes to stop within its grace period, and its exit code."""
-    found = stops.stop_of(with_fields(pod, container))
-    if found is None:
+def of_container(pod: Object, container: Object, grace: float, budget: Budget) -> Course:
+    """The seconds that a container takes to stop within its grace period, and its exit code. Raises BudgetExceeded."""
+    stop = stops.stop_of(with_fields(pod, container), budget)
+    if stop is None:
         return Course(0.0, KILLED)
-    return found if found.seconds <= grace else Course(grace, KILLED)
+    return stop if stop.seconds <= grace else Course(grace, KILLED)
 
 
-def of_pod(pod: Object, grace: float) -> Mapping[str, Course]:
-    """How the running containers of a pod stop that is deleted with a grace period, by name.
+def of_pod(pod: Object, grace: float, budget: Budget) -> Mapping[str, Course]:
+    """How the running containers of a pod stop that is deleted with a grace period, by name. Raises BudgetExceeded.
 
     A pod whose annotations say what it does has no traps.
     """
@@ -33,7 +34,7 @@ def of_pod(pod: Object, grace: float) -> Mapping[str, Course]:
     shown = (pod.get("status") or {}).get("containerStatuses") or ()
     running = {one["name"] for one in shown if "running" in (one.get("state") or {})}
     every = [one for one in pod["spec"]["containers"] if one["name"] in running]
-    return {one["name"]: of_container(pod, one, grace) for one in every}
+    return {one["name"]: of_container(pod, one, grace, budget) for one in every}
 
 
 def seconds(pod: Object, courses: Mapping[str, Course], grace: float) -> float:

@@ -1,4 +1,4 @@
-"""shared_volumes: the volumes that a simulated container can write into, and the containers that share them.
+"""shared_volumes: the volumes that simulated containers can write into, and the containers that share them.
 
 Pure.
 """
@@ -13,20 +13,48 @@ from aio_apiserver.simulation.containers.files import SharedPath
 from aio_apiserver.simulation.model.container_contents import containers_of
 
 
-def shared_paths(pod: Object, container: Object) -> Sequence[SharedPath]:
-    """The volumes of a container that programs can write into, by where their files are kept.
+class SharedVolumes:
+    """The volumes of a pod that programs can write into. They are read once.
 
-    These are `pod:NAME` for an emptyDir, `claim:NAME`, and `host:PATH`.
+    The files of an emptyDir are kept at `pod:NAME`, those of other volumes at `claim:NAME` and `host:PATH`.
     """
-    places = {one["name"]: place for one in pod["spec"].get("volumes") or () if (place := _place(pod, one))}
+
+    def __init__(self, pod: Object) -> None:
+        volumes = {one["name"]: kept for one in pod["spec"].get("volumes") or () if (kept := _kept_at(pod, one))}
+        self._containers = list(containers_of(pod))
+        self._paths = {one["name"]: _paths(one, volumes) for one in self._containers}
+        self._volumes = {name: {path.volume for path in paths} for name, paths in self._paths.items()}
+        self._init_containers = pod["spec"].get("initContainers") or ()
+        self.outlasting = [one for one in volumes.values() if not one.startswith("pod:")]
+        """Where the files of those volumes are kept that other pods can mount, too."""
+
+    def paths(self, container: Object) -> Sequence[SharedPath]:
+        """The volumes of a container, by where their files are kept."""
+        return self._paths.get(container["name"], ())
+
+    def sharing(self, container: Object) -> Sequence[Object]:
+        """The other containers that mount a volume of this one."""
+        return [one for one in self._containers if self._shares(container, one)]
+
+    def written_before(self, container: Object) -> Sequence[Object]:
+        """The init containers that have ended when a container starts, and mount a volume of it."""
+        started = takewhile(lambda one: one["name"] != container["name"], self._init_containers)
+        return [one for one in started if one.get("restartPolicy") != "Always" and self._shares(container, one)]
+
+    def _shares(self, container: Object, other: Object) -> bool:
+        volumes = self._volumes.get(container["name"], set())
+        return other["name"] != container["name"] and not volumes.isdisjoint(self._volumes[other["name"]])
+
+
+def _paths(container: Object, volumes: Mapping[str, str]) -> Sequence[SharedPath]:
     return [
-        SharedPath(posixpath.normpath(one["mountPath"]), places[one["name"]], _inside(one))
+        SharedPath(posixpath.normpath(one["mountPath"]), volumes[one["name"]], _inside(one))
         for one in container.get("volumeMounts") or ()
-        if one["name"] in places
+        if one["name"] in volumes
     ]
 
 
-def _place(pod: Object, volume: Mapping[str, Any]) -> str:
+def _kept_at(pod: Object, volume: Mapping[str, Any]) -> str:
     """Where the files of a volume are kept; empty for those that programs cannot write into."""
     if "emptyDir" in volume:
         return f"pod:{volume['name']}"
@@ -36,26 +64,6 @@ def _place(pod: Object, volume: Mapping[str, Any]) -> str:
         return f"claim:{pod['metadata']['name']}-{volume['name']}"
     host = volume.get("hostPath")
     return f"host:{posixpath.normpath(host['path'])}" if host else ""
-
-
-def sharing(pod: Object, container: Object) -> Sequence[Object]:
-    """The other containers of a pod that mount a volume of this one."""
-    volumes = {one.volume for one in shared_paths(pod, container)}
-    others = [one for one in containers_of(pod) if one["name"] != container["name"]] if volumes else ()
-    return [one for one in others if any(path.volume in volumes for path in shared_paths(pod, one))]
-
-
-def outlasting(pod: Object) -> Sequence[str]:
-    """Where the files of those volumes of a pod are kept that other pods can mount, too."""
-    places = [_place(pod, one) for one in pod["spec"].get("volumes") or ()]
-    return [one for one in places if one and not one.startswith("pod:")]
-
-
-def written_before(pod: Object, container: Object) -> Sequence[Object]:
-    """The init containers that have ended when a container starts, and mount a volume of it."""
-    started = takewhile(lambda one: one["name"] != container["name"], pod["spec"].get("initContainers") or ())
-    ended = [one["name"] for one in started if one.get("restartPolicy") != "Always"]
-    return [one for one in sharing(pod, container) if one["name"] in ended] if ended else ()
 
 
 def _inside(mount: Mapping[str, Any]) -> str:

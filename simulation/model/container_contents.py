@@ -1,6 +1,7 @@
 """Container contents: the environment and the mounted files of a simulated container.
 
-Pure. The annotation `simulate.aio-apiserver/files` of a pod adds files: a JSON map of paths and texts.
+Pure. The annotation `simulate.aio-apiserver/files` of a pod adds files: a JSON map of paths and texts. Must hold: each
+variable and each file is paid before it is made. All functions with a budget raise BudgetExceeded.
 """
 
 import base64
@@ -11,12 +12,17 @@ from typing import Any
 
 from msgspec import Struct
 
+from aio_apiserver.base.budget import Budget, BudgetLimits
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
 from aio_apiserver.simulation.model.annotations import PREFIX
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Data = Mapping[str, bytes]
+LIMITS = BudgetLimits(steps=20_000, bytes_made=16 * 1024 * 1024)
+"""The variables and files of a container."""
+_BYTES_OF_A_NAME = 128
+"""What a variable or a file takes beside its name and its contents."""
 
 
 class Sources(Struct, frozen=True):
@@ -26,13 +32,22 @@ class Sources(Struct, frozen=True):
     secrets: Mapping[str, Data]
 
 
-def data_of(obj: Object | None, *, is_secret: bool) -> Data:
+def data_of(obj: Object | None, budget: Budget, *, is_secret: bool) -> Data:
     """The data of a ConfigMap or a Secret."""
     if obj is None:
         return {}
+    for member in ("data", "binaryData"):
+        for name, text in (obj.get(member) or {}).items():
+            _pay(budget, name, text)
     plain = {} if is_secret else {name: str(text).encode() for name, text in (obj.get("data") or {}).items()}
     encoded = obj.get("data") if is_secret else obj.get("binaryData")
     return {**plain, **{name: base64.b64decode(text) for name, text in (encoded or {}).items()}}
+
+
+def _pay(budget: Budget, name: str, contents: str | bytes) -> None:
+    """Pay for a variable or a file."""
+    budget.spend(1 + name.count("/"))
+    budget.make(_BYTES_OF_A_NAME + len(name) * (1 + name.count("/")) + len(contents))
 
 
 def names_in(pod: Object) -> tuple[set[str], set[str]]:
@@ -76,24 +91,26 @@ def _volume_parts(pod: Object) -> Iterator[Mapping[str, Any]]:
         yield from [volume, *((volume.get("projected") or {}).get("sources") or ())]
 
 
-def environment(pod: Object, container: Object, sources: Sources) -> dict[str, str]:
+def environment(pod: Object, container: Object, sources: Sources, budget: Budget) -> dict[str, str]:
     """The environment variables of a simulated container."""
-    found = {"PATH": _PATH, "HOSTNAME": hostname(pod), "HOME": "/root"}
-    found.update({"KUBERNETES_SERVICE_HOST": "kubernetes.default.svc", "KUBERNETES_SERVICE_PORT": "443"})
-    return {**found, **variables(pod, container, sources)}
+    env = {"PATH": _PATH, "HOSTNAME": hostname(pod), "HOME": "/root"}
+    env.update({"KUBERNETES_SERVICE_HOST": "kubernetes.default.svc", "KUBERNETES_SERVICE_PORT": "443"})
+    return {**env, **variables(pod, container, sources, budget)}
 
 
-def variables(pod: Object, container: Object, sources: Sources) -> dict[str, str]:
+def variables(pod: Object, container: Object, sources: Sources, budget: Budget) -> dict[str, str]:
     """The environment variables that a container names."""
-    found: dict[str, str] = {}
+    env: dict[str, str] = {}
     for one in container.get("envFrom") or ():
         prefix = one.get("prefix") or ""
         for member, data in (("configMapRef", sources.config_maps), ("secretRef", sources.secrets)):
-            values = data.get((one.get(member) or {}).get("name", ""), {})
-            found.update({prefix + name: value.decode(errors="replace") for name, value in values.items()})
+            for name, value in data.get((one.get(member) or {}).get("name", ""), {}).items():
+                _pay(budget, prefix + name, value)
+                env[prefix + name] = value.decode(errors="replace")
     for one in container.get("env") or ():
-        found[one["name"]] = _value(pod, one, sources)
-    return found
+        env[one["name"]] = text = _value(pod, one, sources)
+        _pay(budget, one["name"], text)
+    return env
 
 
 def with_fields(pod: Object, container: Object) -> Object:
@@ -134,37 +151,40 @@ def field_of(pod: Object, path: str) -> str:
     return str(value or "")
 
 
-def mounts(pod: Object, container: Object, sources: Sources) -> dict[str, bytes]:
+def mounts(pod: Object, container: Object, sources: Sources, budget: Budget) -> dict[str, bytes]:
     """The files of a simulated container by path."""
-    found = {
+    files = {
         "/etc/hostname": f"{hostname(pod)}\n".encode(),
         "/etc/hosts": b"127.0.0.1\tlocalhost\n",
         "/etc/resolv.conf": b"search default.svc.cluster.local svc.cluster.local cluster.local\n",
     }
-    return {**found, **mounted(pod, container, sources), **_annotated(pod)}
+    return {**files, **mounted(pod, container, sources, budget), **_annotated(pod, budget)}
 
 
-def mounted(pod: Object, container: Object, sources: Sources) -> dict[str, bytes]:
+def mounted(pod: Object, container: Object, sources: Sources, budget: Budget) -> dict[str, bytes]:
     """The files of a container's volumes by path."""
     volumes = {one["name"]: one for one in pod["spec"].get("volumes") or ()}
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for mount in container.get("volumeMounts") or ():
         volume, inside = volumes.get(mount["name"], {}), mount.get("subPath") or ""
         for name, data in _volume_files(pod, volume, sources):
-            if not inside:
-                found[posixpath.join(mount["mountPath"], name)] = data
-            elif name == inside:
-                found[mount["mountPath"]] = data
-    return found
+            path = mount["mountPath"] if inside else posixpath.join(mount["mountPath"], name)
+            _pay(budget, path, data)
+            if name == inside or not inside:
+                files[path] = data
+    return files
 
 
-def _annotated(pod: Object) -> dict[str, bytes]:
+def _annotated(pod: Object, budget: Budget) -> dict[str, bytes]:
     text = (pod["metadata"].get("annotations") or {}).get(f"{PREFIX}files", "")
     try:
         given = json.loads(text) if text else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
-    return {path: str(data).encode() for path, data in given.items()} if isinstance(given, dict) else {}
+    files = given.items() if isinstance(given, dict) else ()
+    for path, contents in files:
+        _pay(budget, path, str(contents))
+    return {path: str(contents).encode(errors="replace") for path, contents in files}
 
 
 def _volume_files(pod: Object, volume: Mapping[str, Any], sources: Sources) -> Iterator[tuple[str, bytes]]:

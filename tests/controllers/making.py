@@ -2,7 +2,12 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.base.unstructured import Object
+from aio_apiserver.simulation.kubelet import pod_courses
+from aio_apiserver.simulation.kubelet.pod_phases import Life
 
 NOW = "2026-01-01T00:01:00Z"
 BEFORE = "2026-01-01T00:00:00Z"
@@ -21,6 +26,11 @@ def pod(name: str, *, phase: str = "Running", ready: bool = True, node: str = ""
     condition = {"type": "Ready", "status": "True" if ready else "False", "lastTransitionTime": BEFORE}
     made["status"] = {"phase": phase, "conditions": [condition]}
     return made
+
+
+def life(pod: Object, *given: Any) -> Life:
+    """The life of a pod whose programs are judged."""
+    return replace(Life(pod, *given), courses=pod_courses.of_pod(pod, Budget(pod_courses.JUDGED)))
 
 
 def owned(made: Object, uid: str, **reference: Any) -> Object:

@@ -13,6 +13,7 @@ from aio_apiserver.apiserver.simulated_kubelet.simulated import ExecCall, ExecRe
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.controllers.runtime import resources as places
 from aio_apiserver.simulation.containers.files import FileTree
+from aio_apiserver.simulation.containers.memory import Memory
 from aio_apiserver.simulation.kubelet.volume_trees import VolumeTrees
 from aio_apiserver.simulation.model import node_objects
 from tests.apiserver import serving
@@ -195,7 +196,7 @@ async def test_claims_and_host_paths_keep_their_files_for_other_pods(cluster: cl
     sources: Any = ({"persistentVolumeClaim": {"claimName": "c"}}, {"hostPath": {"path": "/srv"}}, {"emptyDir": {}})
     container: Object = {"name": "main", "volumeMounts": mounts}
     volumes = [{"name": mount["name"], **source} for mount, source in zip(mounts, sources, strict=True)]
-    trees = VolumeTrees(cluster.client)
+    trees = VolumeTrees(cluster.client, Memory())
 
     async def of_pod(uid: str, node: str = "n1") -> list[FileTree]:
         spec = {"containers": [container], "volumes": volumes, "nodeName": node}

@@ -4,10 +4,17 @@ from typing import Any
 
 import pytest
 
+from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.simulation.containers.courses import ENDLESS, Course, course_of
+from aio_apiserver.simulation.containers import courses
+from aio_apiserver.simulation.containers.courses import ENDLESS, Course
 from aio_apiserver.simulation.containers.files import SharedPath
+from aio_apiserver.simulation.kubelet import pod_courses
 from aio_apiserver.simulation.kubelet.container_runs import run_at, success_at
+
+
+def course_of(container: Object, *volumes: Any) -> Course | None:
+    return courses.course_of(container, Budget(pod_courses.JUDGED), *volumes)
 
 
 def _course(*command: str, image: str = "example", args: tuple[str, ...] = (), **more: Any) -> Course | None:
@@ -101,3 +108,39 @@ def test_a_container_that_runs_long_restarts_without_a_pause() -> None:
 
 def test_the_state_after_months_is_found_at_once() -> None:
     assert run_at(Course(0.0, 1), "Always", 1e7).restarts > 30_000
+
+
+def test_a_program_that_takes_too_much_memory_is_killed() -> None:
+    script = "sleep 2; a=x; while true; do a=$a$a; done"
+
+    assert _course("sh", "-c", script) == Course(2.0, 137, reason="OOMKilled")
+
+
+def test_a_program_that_takes_too_many_steps_runs_on() -> None:
+    assert _course("sh", "-c", "i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done; exit 3") == ENDLESS
+
+
+def test_a_course_costs_the_same_when_it_was_judged_before() -> None:
+    container = {"name": "a", "command": ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do echo $i; done; : costs"]}
+    budgets = [Budget(pod_courses.JUDGED) for _ in range(2)]
+
+    judged = [courses.course_of(container, budget) for budget in budgets]
+
+    assert judged == [Course(0.0, 0)] * 2
+    assert budgets[0].steps_spent == budgets[1].steps_spent > 100
+
+
+def test_a_pod_of_many_long_programs_is_too_much() -> None:
+    containers = [
+        {"name": str(number), "command": ["sh", "-c", f"while :; do : {number}; done"]} for number in range(3)
+    ]
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": containers}}
+
+    with pytest.raises(BudgetExceeded):
+        pod_courses.of_pod(pod, Budget(BudgetLimits(steps=250_000, bytes_made=1024 * 1024)))
+
+
+def test_references_do_not_make_a_command_line_longer_than_it_can_be() -> None:
+    argv = courses.expanded(["$(A)" * 20, "$(A)"], {"A": "x" * 100_000})
+
+    assert argv == ("x" * 1_000_000 + "$(A)" * 10, "$(A)")

@@ -4,8 +4,11 @@ import pytest
 
 from aio_apiserver.simulation.containers.commands import COMMANDS
 from aio_apiserver.simulation.containers.files import Files
+from aio_apiserver.simulation.containers.memory import Memory
+from aio_apiserver.simulation.containers.process import SimulatedProcess
+from aio_apiserver.simulation.containers.process_budget import COMMAND, ProcessBudget
 from aio_apiserver.simulation.containers.shell import Shell, World
-from aio_apiserver.simulation.containers.steps import ERROR, Input, Pause, Steps, Written
+from aio_apiserver.simulation.containers.steps import ERROR, Pause, Steps, Written
 
 
 def _missing(name: str, _arguments: object) -> Steps:
@@ -14,21 +17,22 @@ def _missing(name: str, _arguments: object) -> Steps:
 
 
 def _world(**mounts: str) -> World:
-    files = Files({f"/{name}": text.encode() for name, text in mounts.items()})
-    return World(files, COMMANDS, _missing, lambda: 0.0, "pod-1")
+    memory = Memory()
+    files = Files(memory, {f"/{name}": text.encode() for name, text in mounts.items()})
+    return World(files, ProcessBudget(COMMAND, memory), COMMANDS, _missing, lambda: 0.0, "pod-1")
 
 
 def _run(*argv: str, stdin: bytes = b"", world: World | None = None) -> tuple[str, int]:
     """The output and the exit code of a program, without its pauses."""
-    steps, text, sent = Shell(world or _world(), {"NAME": "world"}).execute(argv), "", None
+    shell = Shell(world or _world(), {"NAME": "world"})
+    process, text, sent = SimulatedProcess(shell.execute(argv), shell.budget), b"", None
     given = [stdin, b""]
-    try:
-        while True:
-            step = steps.send(sent)
-            sent = given.pop(0) if isinstance(step, Input) else None
-            text += step.data.decode() if isinstance(step, Written) else ""
-    except StopIteration as end:
-        return text, end.value
+    while True:
+        turn = process.run_turn(sent)
+        sent = given.pop(0) if turn.needs_input else None
+        text += b"".join(one.data for one in turn.written)
+        if turn.end is not None:
+            return text.decode(), turn.end.code
 
 
 def _script(script: str, stdin: bytes = b"") -> tuple[str, int]:
@@ -143,7 +147,7 @@ def test_tar_packs_and_unpacks_files() -> None:
 
 
 def test_what_a_container_writes_has_a_limit() -> None:
-    output, code = _script("x=$(seq 1 400000); while true; do echo $x >> /root/f || exit 9; done")
+    output, code = _script('x=$(seq 1 400000); while true; do echo "$x" >> /root/f || exit 9; done')
 
     assert "No space left on device" in output
     assert code == 1

@@ -2,8 +2,10 @@
 
 import pytest
 
+from aio_apiserver.base.budget import Budget
 from aio_apiserver.simulation.containers.courses import ENDLESS, Course
 from aio_apiserver.simulation.containers.stops import stop_of
+from aio_apiserver.simulation.kubelet import pod_courses
 
 
 @pytest.mark.parametrize(
@@ -21,4 +23,6 @@ from aio_apiserver.simulation.containers.stops import stop_of
     ],
 )
 def test_a_trap_decides(script: str, course: Course | None) -> None:
-    assert stop_of({"name": "a", "command": ["sh", "-c", script]}) == course
+    container = {"name": "a", "command": ["sh", "-c", script]}
+
+    assert stop_of(container, Budget(pod_courses.JUDGED)) == course

@@ -7,7 +7,7 @@ from aio_apiserver.simulation.kubelet import exec_probes
 from aio_apiserver.simulation.kubelet.exec_probes import ProbedRun
 from aio_apiserver.simulation.kubelet.pod_phases import Life
 from aio_apiserver.simulation.kubelet.process_runs import ProcessRun
-from tests.controllers.making import NOW, obj
+from tests.controllers.making import NOW, life, obj
 
 
 def _container(**probes: Any) -> Object:
@@ -31,7 +31,7 @@ def _after(run: ProbedRun, *results: bool) -> ProbedRun:
 
 def _life(container: Object, age: float, probed: ProbedRun, status: Object | None = None) -> Life:
     pod = {**obj("p"), "spec": {"containers": [container], "restartPolicy": "Always"}, "status": status or {}}
-    return Life(pod, age, NOW, "10.1.1.1", "10.2.2.2", None, {"main": probed})
+    return life(pod, age, NOW, "10.1.1.1", "10.2.2.2", None, {"main": probed})
 
 
 def test_results_count_when_there_are_enough_in_a_row() -> None:
@@ -95,8 +95,8 @@ def test_init_containers_wait_for_the_startup_probe_of_a_sidecar() -> None:
     begun = _begun(startup={})
 
     def started(probed: ProbedRun) -> list[bool]:
-        life = Life(pod, 7.0, NOW, "", "", None, {"main": probed})
-        return [one.run_at(7.0) is not None for one in life.containers]
+        begun = life(pod, 7.0, NOW, "", "", None, {"main": probed})
+        return [one.run_at(7.0) is not None for one in begun.containers]
 
     assert started(begun) == [True, False]
     assert started(_after(begun, False, True)) == [True, False]  # it has passed at 10.0

@@ -1,11 +1,10 @@
 from aio_apiserver.simulation.kubelet import kubelet
-from aio_apiserver.simulation.kubelet.pod_phases import Life
-from tests.controllers.making import NOW, obj
+from tests.controllers.making import NOW, life, obj
 
 
 def test_containers_that_run_are_killed_and_the_pod_has_failed() -> None:
     pod = {**obj("p"), "spec": {"containers": [{"name": "a", "image": "b"}], "restartPolicy": "Always"}}
-    status = Life(pod, 0.0, NOW, "10.1.1.1", "10.2.2.2").status()
+    status = life(pod, 0.0, NOW, "10.1.1.1", "10.2.2.2").status()
 
     ended = kubelet.killed(status, now=NOW)
 

@@ -3,9 +3,8 @@ from typing import Any
 import pytest
 
 from aio_apiserver.base.unstructured import Object
-from aio_apiserver.simulation.kubelet.pod_phases import Life
 from aio_apiserver.simulation.model.annotations import PREFIX
-from tests.controllers.making import BEFORE, NOW, obj
+from tests.controllers.making import BEFORE, NOW, life, obj
 
 
 def _pod(restart: str = "Always", **rules: str) -> Object:
@@ -14,7 +13,7 @@ def _pod(restart: str = "Always", **rules: str) -> Object:
 
 
 def _status(pod: Object, age: float = 0.0) -> Any:
-    return Life(pod, age, NOW, "10.1.1.1", "10.2.2.2").status()
+    return life(pod, age, NOW, "10.1.1.1", "10.2.2.2").status()
 
 
 def _is_ready(status: Object) -> bool:
@@ -41,7 +40,7 @@ def test_a_pod_starts_late_if_it_is_told_to() -> None:
     pod = _pod(delay="3s")
 
     assert _status(pod, 2.9)["phase"] == "Pending"
-    assert Life(pod, 1.0, NOW, "", "").next_look == 2.0
+    assert life(pod, 1.0, NOW, "", "").next_look == 2.0
     assert _status(pod, 3.0)["phase"] == "Running"
 
 
@@ -101,7 +100,7 @@ def test_a_container_is_ready_after_the_delay_of_its_readiness_probe() -> None:
     assert (young["phase"], young["containerStatuses"][0]["started"]) == ("Running", True)
     assert not young["containerStatuses"][0]["ready"]
     assert not _is_ready(young)
-    assert Life(pod, 2.0, NOW, "", "").next_look == 19.0
+    assert life(pod, 2.0, NOW, "", "").next_look == 19.0
     old = _status(pod, 21.0)
     assert old["containerStatuses"][0]["ready"]
     assert _is_ready(old)
@@ -115,16 +114,16 @@ def test_an_ephemeral_container_runs_beside_the_others_until_its_command_ends() 
     pod = _pod()
     pod["spec"]["ephemeralContainers"] = [debug, {"name": "shell", "image": "busybox", "stdin": True}]
 
-    begun = Life(pod, 1.0, BEFORE, "", "")
+    begun = life(pod, 1.0, BEFORE, "", "")
     pod["status"] = begun.status()
-    ended = Life(pod, 61.0, NOW, "", "").status()
+    ended = life(pod, 61.0, NOW, "", "").status()
 
     assert [list(one["state"]) for one in pod["status"]["ephemeralContainerStatuses"]] == [["running"], ["running"]]
     assert begun.next_look == 5.0
     states = [one["state"] for one in ended["ephemeralContainerStatuses"]]
     assert (states[0]["terminated"]["exitCode"], list(states[1])) == (3, ["running"])
     assert (ended["phase"], _is_ready(ended)) == ("Running", True)
-    assert Life({**pod, "status": ended}, 90.0, NOW, "", "").status() == ended
+    assert life({**pod, "status": ended}, 90.0, NOW, "", "").status() == ended
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from aio_apiserver.base.unstructured import Object
 from aio_apiserver.simulation.kubelet import kubelet, pod_events, process_runs
 from aio_apiserver.simulation.kubelet.pod_phases import Life
 from aio_apiserver.simulation.kubelet.process_runs import ProcessRun, Runs
-from tests.controllers.making import NOW, obj
+from tests.controllers.making import NOW, life, obj
 
 
 def _pod(policy: str = "Always", **spec: Any) -> Object:
@@ -15,7 +15,7 @@ def _pod(policy: str = "Always", **spec: Any) -> Object:
 
 
 def _life(pod: Object, age: float, **runs: ProcessRun) -> Life:
-    return Life(pod, age, NOW, "10.1.1.1", "10.2.2.2", runs)
+    return life(pod, age, NOW, "10.1.1.1", "10.2.2.2", runs)
 
 
 def _shown(life: Life) -> Any:
