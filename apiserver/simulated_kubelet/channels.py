@@ -6,22 +6,28 @@ A binary message is a channel number and data:
     255 with a channel number: the client closes that channel (v5)
 
 For port-forward the channels 2n and 2n + 1 are the data and the error of the n-th port. Must hold: a client that does
-not read stops the program from writing.
+not read stops the program from writing. One that sends many small messages waits.
 """
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import orjson
-from aiohttp import web
+from aiohttp import WSMessage, web
 
 from aio_apiserver.apiserver.simulated_kubelet.input_queues import InputQueue
 from aio_apiserver.base.unstructured import Object
 
 STDIN, STDOUT, STDERR, ERROR, RESIZE, CLOSE = 0, 1, 2, 3, 4, 255
 PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
-_MESSAGE_LIMIT = 16 * 1024 * 1024
+_MESSAGE_LIMIT = 4 * 1024 * 1024
 _CLOSE_SECONDS = 1.0
+_MESSAGES_A_TURN, _PAUSE_SECONDS = 64, 0.01
+"""After so many messages, pings among them, the client waits for a while."""
+_CONTENTS = (web.WSMsgType.TEXT, web.WSMsgType.BINARY)
+_CONTROLS = (web.WSMsgType.PING, web.WSMsgType.PONG)
 
 
 class ContainerStreams(Protocol):
@@ -67,7 +73,7 @@ class Channels:
     ) -> "Channels":
         """Do the handshake. newest: the channels on which the last message alone counts."""
         socket = web.WebSocketResponse(
-            protocols=PROTOCOLS, max_msg_size=_MESSAGE_LIMIT, compress=False, timeout=_CLOSE_SECONDS
+            protocols=PROTOCOLS, max_msg_size=_MESSAGE_LIMIT, compress=False, timeout=_CLOSE_SECONDS, autoping=False
         )
         await socket.prepare(request)
         return cls(socket, inputs, newest)
@@ -91,7 +97,7 @@ class Channels:
 
     async def receive(self) -> None:
         """Take the messages of the client until it closes the WebSocket."""
-        async for message in self._socket:
+        async for message in _messages(self._socket):
             data = message.data.encode() if message.type is web.WSMsgType.TEXT else bytes(message.data or b"")
             if data[:1] == bytes((CLOSE,)) and len(data) > 1:
                 await self._put(data[1], b"")
@@ -105,6 +111,21 @@ class Channels:
         if queue is not None:
             queue.feed(data)
             await queue.has_room()
+
+
+async def _messages(socket: web.WebSocketResponse) -> AsyncIterator[WSMessage]:
+    """The messages of the client until it closes the socket or disconnects. Pings are answered."""
+    left = _MESSAGES_A_TURN
+    while (message := await socket.receive()).type in (*_CONTENTS, *_CONTROLS):
+        if message.type in _CONTENTS:
+            yield message
+        elif message.type is web.WSMsgType.PING:
+            with suppress(ConnectionError):
+                await socket.pong(message.data)
+        left -= 1
+        if not left:
+            await asyncio.sleep(_PAUSE_SECONDS)
+            left = _MESSAGES_A_TURN
 
 
 def succeeded() -> Object:

@@ -9,6 +9,7 @@ found.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from io import BytesIO
 from urllib.parse import parse_qs
@@ -41,6 +42,7 @@ from aio_apiserver.simulation.processes.local_containers import LocalContainers
 from aio_apiserver.simulation.processes.process_log import ProcessLog
 
 _CONTAINER_PARTS, _POD_PARTS = 3, 2
+_PORT, _HIGHEST_PORT = re.compile(r"[0-9]{1,5}"), 65_535
 IsAllowed = Callable[[web.BaseRequest], bool]
 
 
@@ -198,8 +200,9 @@ class KubeletEndpoints:
 
     async def _forward(self, request: web.BaseRequest, parts: Sequence[str], query: Query) -> web.StreamResponse:
         pod = await self._pod(parts)
-        numbers = [int(one) for text in query.get("port") or () for one in text.split(",") if one.isdigit()]
-        forwarded = await upgrading.ports_of(request, numbers)
+        texts = (one for text in query.get("port") or () for one in text.split(","))
+        numbers = (int(one) for one in texts if _PORT.fullmatch(one))
+        forwarded = await upgrading.ports_of(request, [one for one in numbers if one <= _HIGHEST_PORT])
         tasks = Tasks()
         try:
             receiving = tasks.spawn(forwarded.streams.receive(), name="input of forwarded ports")
@@ -212,7 +215,7 @@ class KubeletEndpoints:
     async def _serve_all(self, forwarded: ForwardedPorts, pod: Object, tasks: Tasks) -> None:
         """Serve the ports as the client opens them."""
         while True:
-            channel, port = await forwarded.opened.get()
+            channel, port = await forwarded.next_opened()
             tasks.spawn(self._serve(forwarded, pod, channel, port), name=f"port {port}")
 
     async def _serve(self, forwarded: ForwardedPorts, pod: Object, channel: int, port: int) -> None:

@@ -25,11 +25,13 @@ class InputQueue:
         return len(self._data) > _MOST_BYTES
 
     def feed(self, data: bytes) -> None:
-        """Add bytes. Empty bytes end the input."""
+        """Add bytes. Empty bytes end the input. What comes later is lost."""
+        if self._has_ended:
+            return
         if self._keeps_newest and data:
             self._data.clear()
         self._data += data
-        self._has_ended = self._has_ended or not data
+        self._has_ended = not data
         self._arrived.set()
 
     async def read(self) -> bytes:

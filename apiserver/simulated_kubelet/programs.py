@@ -5,9 +5,11 @@ others. A client that does not read stops it.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from functools import partial
+from io import BytesIO
 
 from aio_apiserver.apiserver.simulated_kubelet import channels
 from aio_apiserver.apiserver.simulated_kubelet.channels import STDOUT, ContainerStreams
@@ -19,53 +21,69 @@ from aio_apiserver.simulation.containers.turns import TurnShare
 
 _BACKSPACES = (0x7F, 0x08)
 _END_OF_FILE, _INTERRUPT = 0x04, 0x03
+_LONGEST_LINE = 4095
+"""Later keys of a line are lost, as in a terminal of Linux."""
+_KEYS_A_TURN = 1_000
 
 
 class Terminal:
     """The terminal of one program."""
 
-    def __init__(self, streams: ContainerStreams) -> None:
+    def __init__(self, streams: ContainerStreams, share: TurnShare) -> None:
         self._streams = streams
-        self._line = b""
-        self._ready: list[bytes] = []
+        self._share = share
+        self._line = bytearray()
+        self._lines: deque[bytes] = deque()
+        """The lines that the program has not read. An empty one is the end of the input."""
+        self._keys = BytesIO()
+        """The keys that were not typed yet."""
 
     async def write(self, _channel: int, data: bytes) -> None:
         await self._streams.write(STDOUT, data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
 
     async def read(self) -> bytes:
         """The next line; empty bytes at the end."""
-        while not self._ready:
-            data = await self._streams.read()
-            if not data:
-                return b""
-            echo = b"".join(self._type(key) for key in data)
-            if echo:
+        while not self._lines:
+            keys = self._keys.read(_KEYS_A_TURN)
+            if keys:
+                echo = await self._share.run(partial(self._type_all, keys))
                 await self._streams.write(STDOUT, echo)
-        return self._ready.pop(0)
+            elif data := await self._streams.read():
+                self._keys = BytesIO(data)
+            else:
+                return b""
+        return self._lines.popleft()
+
+    def _type_all(self, keys: bytes) -> bytes:
+        """Type some keys. Returns their echo."""
+        return b"".join(map(self._type, keys))
 
     def _type(self, key: int) -> bytes:
-        """Take one key. Returns its echo."""
+        """Type one key. Returns its echo."""
         char = bytes((key,))
         if char in b"\r\n":
-            self._end_line(b"\n")
+            self._end_line()
             return b"\r\n"
         if key in _BACKSPACES:
-            had_text, self._line = bool(self._line), self._line[:-1]
+            had_text = bool(self._line)
+            del self._line[-1:]
             return b"\b \b" if had_text else b""
         if key == _INTERRUPT:
-            self._line = b""
-            self._end_line(b"\n")
+            self._line.clear()
+            self._end_line()
             return b"^C\r\n"
         if key == _END_OF_FILE:
             if not self._line:
-                self._ready.append(b"")
+                self._lines.append(b"")
+            return b""
+        if len(self._line) >= _LONGEST_LINE:
             return b""
         self._line += char
         return char
 
-    def _end_line(self, end: bytes) -> None:
-        self._ready.append(self._line + end)
-        self._line = b""
+    def _end_line(self) -> None:
+        self._lines.append(bytes(self._line) + b"\n")
+        self._line.clear()
 
 
 Read = Callable[[], Awaitable[bytes]]
@@ -76,7 +94,7 @@ async def run(
     shell: Shell, argv: Sequence[str], streams: ContainerStreams, clock: Clock, share: TurnShare, *, tty: bool
 ) -> int:
     """Run a program to its end. Returns its exit code."""
-    output: ContainerStreams | Terminal = Terminal(streams) if tty else streams
+    output: ContainerStreams | Terminal = Terminal(streams, share) if tty else streams
     if tty:
         shell.env.update({"TERM": "xterm", "PS1": _PROMPT})
     with closing(SimulatedProcess(shell.execute(argv), shell.budget)) as process:

@@ -1,13 +1,15 @@
 """SPDY streams: the streams of a container over an upgraded SPDY/3.1 connection.
 
 The client opens each stream with a header `streamtype`; for port-forward also with `port` and `requestid`. Must hold:
-each stream is answered with SYN_REPLY before anything is sent on it.
+each stream is answered with SYN_REPLY before anything is sent on it. A client that sends many small frames waits, and
+one that does not read its answers is not read.
 """
 
 import asyncio
 import struct
 import zlib
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from itertools import islice
 from typing import Any, cast
 
 import orjson
@@ -16,15 +18,36 @@ from aiohttp import web
 from aio_apiserver.apiserver.simulated_kubelet import spdy_frames
 from aio_apiserver.apiserver.simulated_kubelet.channels import ERROR, RESIZE, STDERR, STDIN, STDOUT
 from aio_apiserver.apiserver.simulated_kubelet.input_queues import InputQueue
-from aio_apiserver.apiserver.simulated_kubelet.spdy_frames import DATA, PING, RESET, SYN_STREAM, SPDYFrame, SPDYFrames
+from aio_apiserver.apiserver.simulated_kubelet.spdy_frames import (
+    DATA,
+    GO_AWAY,
+    PING,
+    PROTOCOL_ERROR,
+    REFUSED_STREAM,
+    RESET,
+    SYN_STREAM,
+    SPDYFrame,
+    SPDYFrames,
+)
 from aio_apiserver.base.unstructured import Object
 
 _TYPES = {"stdin": STDIN, "stdout": STDOUT, "stderr": STDERR, "error": ERROR, "resize": RESIZE}
 _CLOSE_SECONDS = 1.0
+_MOST_STREAMS = 256
+"""The open streams of a connection."""
+_BYTES_OF_A_PING = 4
+_FRAMES_A_TURN, _PAUSE_SECONDS = 64, 0.01
+"""After so many frames, the connection is left for a while."""
 PORT_FORWARD = "portforward.k8s.io"
 EXEC = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _VERSION_HEADER = "X-Stream-Protocol-Version"
 ChannelOf = Callable[[Mapping[str, str]], int | None]
+IsInput = Callable[[int], bool]
+
+
+def is_input(channel: int) -> bool:
+    """Whether the program of exec and attach reads a channel."""
+    return channel in (STDIN, RESIZE)
 
 
 def channel_of(headers: Mapping[str, str]) -> int | None:
@@ -36,7 +59,12 @@ class SPDYStreams:
     """One connection. It takes the place of aiohttp's parser."""
 
     def __init__(
-        self, request: web.BaseRequest, response: web.StreamResponse, named: ChannelOf, newest: Collection[int]
+        self,
+        request: web.BaseRequest,
+        response: web.StreamResponse,
+        named: ChannelOf,
+        is_input: IsInput,
+        newest: Collection[int],
     ) -> None:
         transport = request.transport
         assert transport is not None
@@ -45,14 +73,21 @@ class SPDYStreams:
         self._transport = transport
         self._drain: Callable[[], Awaitable[None]] | None = None
         self._named = named
+        self._is_input = is_input
         self._newest = newest
         self._frames = SPDYFrames()
+        self._last = 0
+        """The number of the newest stream. Those of later ones are higher."""
         self._streams: dict[int, int] = {}
-        """The stream of each channel."""
+        """The stream of each open channel."""
+        self._channels: dict[int, int] = {}
+        """The channel of each open stream."""
         self._queues: dict[int, InputQueue] = {}
         self._has_ended = asyncio.Event()
         self._is_full = False
         """Whether a program has to read before more is taken from the client."""
+        self._is_resting = False
+        """Whether frames wait until other connections had their turn."""
 
     @classmethod
     async def accept(
@@ -60,10 +95,12 @@ class SPDYStreams:
         request: web.BaseRequest,
         protocols: tuple[str, ...],
         named: ChannelOf,
+        is_input: IsInput,
         *,
         newest: Collection[int] = (),
     ) -> "SPDYStreams":
-        """Upgrade the connection. newest: the channels on which the last bytes alone count.
+        """Upgrade the connection. named: the channel of a stream by its headers. is_input: whether a program reads a
+        channel. newest: the channels on which the last bytes alone count.
 
         Raises ValueError when the client offers no known protocol.
         """
@@ -74,7 +111,7 @@ class SPDYStreams:
         headers = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1", _VERSION_HEADER: chosen}
         response = web.StreamResponse(status=101, headers=headers)
         response.force_close()
-        made = cls(request, response, named, newest)
+        made = cls(request, response, named, is_input, newest)
         request.protocol.set_parser(cast("Any", made))
         writer = await response.prepare(request)
         made._drain = writer.drain if writer is not None else None
@@ -82,12 +119,49 @@ class SPDYStreams:
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
         """Called by the connection."""
+        self._frames.feed(data)
+        self._work()
+        return False, b""
+
+    def _work(self) -> None:
+        """Take the frames that have arrived. After many, the client and the other frames wait."""
+        answers, count = bytearray(), 0
+        frames = islice(self._frames.read(), _FRAMES_A_TURN)
         try:
-            for frame in self._frames.read(data):
-                self._take(frame)
+            while self._may_read() and (frame := next(frames, None)) is not None:
+                count += 1
+                answers += self._take(frame)
         except (ValueError, zlib.error, struct.error):
             self._transport.close()
-        return False, b""
+            return
+        if answers:
+            self._transport.write(bytes(answers))
+        if count == _FRAMES_A_TURN:
+            self._rest()
+
+    def _may_read(self) -> bool:
+        return not (self._is_full or self._is_resting or self._transport.is_closing())
+
+    def _rest(self) -> None:
+        self._is_resting = True
+        self._transport.pause_reading()
+        asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._end_rest)
+
+    def _end_rest(self) -> None:
+        """Go on, unless the client has not read its answers."""
+        if self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > self._transport.get_write_buffer_limits()[1]:
+            self._rest()
+            return
+        self._is_resting = False
+        self._work()
+        self._resume()
+
+    def _resume(self) -> None:
+        """Read from the client again, unless a program has to read first."""
+        if self._may_read():
+            self._transport.resume_reading()
 
     def feed_eof(self) -> None:
         self._end()
@@ -100,23 +174,38 @@ class SPDYStreams:
         for queue in self._queues.values():
             queue.feed(b"")
 
-    def _take(self, frame: SPDYFrame) -> None:
+    def _take(self, frame: SPDYFrame) -> bytes:
+        """Take a frame. Returns the answer."""
         if frame.kind == SYN_STREAM:
-            channel = self._named(frame.headers)
-            self._transport.write(self._frames.reply(frame.stream))
-            if channel is not None:
-                self._streams[channel] = frame.stream
-                self._queue(channel)
-                self._opened.put_nowait(channel)
-        elif frame.kind == PING:
-            self._transport.write(spdy_frames.control(PING, frame.data))
-        elif frame.kind in (DATA, RESET):
+            return self._open(frame)
+        if frame.kind == PING:
+            return spdy_frames.control(PING, frame.data[:_BYTES_OF_A_PING])
+        if frame.kind in (DATA, RESET):
             self._put(frame)
+        elif frame.kind == GO_AWAY:
+            self._end()
+        return b""
+
+    def _open(self, frame: SPDYFrame) -> bytes:
+        """Open a stream, or refuse it."""
+        if frame.stream <= self._last:
+            return spdy_frames.reset(frame.stream, PROTOCOL_ERROR)
+        self._last = frame.stream
+        if len(self._channels) >= _MOST_STREAMS:
+            return spdy_frames.reset(frame.stream, REFUSED_STREAM)
+        channel = self._named(frame.headers)
+        if channel in self._streams:
+            return spdy_frames.reset(frame.stream, PROTOCOL_ERROR)
+        if channel is not None:
+            self._streams[channel], self._channels[frame.stream] = frame.stream, channel
+            self._queue(channel)
+            self._opened.put_nowait(channel)
+        return self._frames.reply(frame.stream)
 
     def _put(self, frame: SPDYFrame) -> None:
-        channel = next((one for one, stream in self._streams.items() if stream == frame.stream), None)
-        if channel is None:
-            return
+        channel = self._channels.get(frame.stream)
+        if channel is None or not self._is_input(channel):
+            return  # nothing reads it
         if frame.kind == DATA and frame.data:
             self._queue(channel).feed(frame.data)
             self._limit(channel)
@@ -135,10 +224,10 @@ class SPDYStreams:
     async def read(self, channel: int = STDIN) -> bytes:
         """The next bytes of a channel; empty at its end."""
         data = await self._queue(channel).read()
-        is_full = any(queue.is_full for queue in self._queues.values())
-        if self._is_full and not is_full and not self._transport.is_closing():
+        if self._is_full and not any(queue.is_full for queue in self._queues.values()):
             self._is_full = False
-            self._transport.resume_reading()
+            self._work()
+            self._resume()
         return data
 
     async def write(self, channel: int, data: bytes, *, is_last: bool = False) -> None:
@@ -171,8 +260,10 @@ class SPDYStreams:
         return await self._opened.get()
 
     async def end(self, channel: int) -> None:
-        """End the bytes of a channel."""
+        """End the bytes of a channel, and forget it."""
         await self.write(channel, b"", is_last=True)
+        self._queues.pop(channel, None)
+        self._channels.pop(self._streams.pop(channel, 0), None)
 
     async def receive(self) -> None:
         """Return when the client has closed the connection."""

@@ -1,18 +1,21 @@
 """Upgrading: chooses between WebSocket and SPDY for the streams of a request, and waits until they are open."""
 
 import asyncio
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from aiohttp import hdrs, web
 
 from aio_apiserver.apiserver.simulated_kubelet import channels, spdy_streams
 from aio_apiserver.apiserver.simulated_kubelet.channels import Channels, ContainerStreams
-from aio_apiserver.apiserver.simulated_kubelet.spdy_streams import SPDYStreams
+from aio_apiserver.apiserver.simulated_kubelet.spdy_streams import ChannelOf, IsInput, SPDYStreams
 from aio_apiserver.apiserver.wire import websockets
 
 _OPEN_SECONDS = 30.0
 _SPDY = "spdy/3.1"
 _DATA, _ERRORS = "data", "error"
+_PORT = re.compile(r"[0-9]{1,5}")
+_MOST_PORTS = 100
 Query = Mapping[str, Sequence[str]]
 
 
@@ -39,7 +42,9 @@ async def streams_of(request: web.BaseRequest, query: Query, *, follows_size: bo
         made = await Channels.accept(request, sorted(expected & inputs), newest=(channels.RESIZE,))
         await made.write(channels.STDOUT, b"")
         return made
-    spdy = await _spdy(request, spdy_streams.EXEC, spdy_streams.channel_of, newest=(channels.RESIZE,))
+    spdy = await _spdy(
+        request, spdy_streams.EXEC, spdy_streams.channel_of, spdy_streams.is_input, newest=(channels.RESIZE,)
+    )
     try:
         async with asyncio.timeout(_OPEN_SECONDS):
             while expected:
@@ -56,27 +61,38 @@ def _require_protocol(request: web.BaseRequest) -> None:
 
 
 async def _spdy(
-    request: web.BaseRequest, protocols: tuple[str, ...], named: spdy_streams.ChannelOf, *, newest: Collection[int] = ()
+    request: web.BaseRequest,
+    protocols: tuple[str, ...],
+    named: ChannelOf,
+    is_input: IsInput,
+    *,
+    newest: Collection[int] = (),
 ) -> SPDYStreams:
     if request.headers.get(hdrs.UPGRADE, "").lower() != _SPDY:
         raise KubeletRefusal(400, "Upgrade request required: WebSocket or SPDY/3.1\n")
     try:
-        return await SPDYStreams.accept(request, protocols, named, newest=newest)
+        return await SPDYStreams.accept(request, protocols, named, is_input, newest=newest)
     except ValueError as exc:
         raise KubeletRefusal(403, str(exc)) from exc
 
 
 class ForwardedPorts:
-    """The forwarded ports of one connection. `opened` has the data channel and the number of each."""
+    """The forwarded ports of one connection."""
 
     def __init__(self) -> None:
         self.streams: ContainerStreams
-        self.opened: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+        self._opened: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
         self._spdy: SPDYStreams | None = None
+        self._next = 0
         self._requests: dict[str, int] = {}
+        """The data channel of each request that has not ended."""
+        self._ports: dict[int, int] = {}
+        """The ports by data channel."""
 
     async def accept(self, request: web.BaseRequest, ports: Sequence[int]) -> None:
         """Upgrade the connection. Raises KubeletRefusal."""
+        if len(ports) > _MOST_PORTS:
+            raise KubeletRefusal(400, f"more than {_MOST_PORTS} ports\n")
         if websockets.is_websocket(request):
             _require_protocol(request)
             made = await Channels.accept(request, range(0, 2 * len(ports), 2))
@@ -84,25 +100,43 @@ class ForwardedPorts:
             for index, port in enumerate(ports):
                 for channel in (2 * index, 2 * index + 1):
                     await made.write(channel, port.to_bytes(2, "little"))
-                self.opened.put_nowait((2 * index, port))
+                self._opened.put_nowait((2 * index, port))
         else:
-            self._spdy = self.streams = await _spdy(request, (spdy_streams.PORT_FORWARD,), self._channel_of)
+            protocols = (spdy_streams.PORT_FORWARD,)
+            self._spdy = self.streams = await _spdy(request, protocols, self._channel_of, _is_data)
 
     def _channel_of(self, headers: Mapping[str, str]) -> int | None:
         """The channel of a stream: the two of one request have neighbouring numbers."""
         number, kind = headers.get("port", ""), headers.get("streamtype", "")
-        if not number.isdigit() or kind not in (_DATA, _ERRORS):
+        if not _PORT.fullmatch(number) or kind not in (_DATA, _ERRORS):
             return None
-        first = 2 * self._requests.setdefault(headers.get("requestid", ""), len(self._requests))
+        request = headers.get("requestid", "")
+        if request not in self._requests:
+            self._requests[request], self._next = self._next, self._next + 2
+        first = self._requests[request]
         if kind == _DATA:
-            self.opened.put_nowait((first, int(number)))
+            self._ports.setdefault(first, int(number))
         return first if kind == _DATA else first + 1
+
+    async def next_opened(self) -> tuple[int, int]:
+        """The data channel and the number of the next port that the client opens."""
+        while self._spdy is not None:
+            channel = await self._spdy.next_channel()
+            if _is_data(channel):
+                return channel, self._ports[channel]
+        return await self._opened.get()
 
     async def end(self, channel: int) -> None:
         """End both channels of a port."""
         if self._spdy is not None:
             await self._spdy.end(channel + 1)
             await self._spdy.end(channel)
+            self._ports.pop(channel, None)
+            self._requests = {request: first for request, first in self._requests.items() if first != channel}
+
+
+def _is_data(channel: int) -> bool:
+    return channel % 2 == 0
 
 
 async def ports_of(request: web.BaseRequest, ports: Sequence[int]) -> ForwardedPorts:
