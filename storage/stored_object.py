@@ -186,13 +186,13 @@ class StoredObject:
 
     def encoded(self, encode: Callable[["StoredObject"], M]) -> M:
         """The result of an encoder, kept for the next client that wants the same form."""
-        made = self.kept(encode)
+        made = self.kept_encoding(encode)
         if made is None:
             made = encode(self)
             self.keep(encode, made)
         return made
 
-    def kept(self, encode: Callable[["StoredObject"], M]) -> M | None:
+    def kept_encoding(self, encode: Callable[["StoredObject"], M]) -> M | None:
         """The kept result of an encoder; None when there is none."""
         kept = self._kept
         if kept is not None:
@@ -207,7 +207,7 @@ class StoredObject:
         """Keep the result of an encoder, which may have run in the worker thread."""
         if self._kept is None:
             self._kept = KeptEncodings()
-        if self.kept(encode) is None:
+        if self.kept_encoding(encode) is None:
             self._reader.encodings.add(self._kept, encode, made)
 
     def _hydrate(self) -> None:

@@ -1,8 +1,8 @@
 """Fairness: API priority and fairness. A request runs at once, waits in a queue, or gets 429 with Retry-After.
 
-A running request has seats. A list has them until it has been sent, or until its client stalls: what is encoded for it
-then has its user's share of the worker thread. A watch has them until it has begun; other long-running requests have
-none. How queues choose is the duty of registry/plugins/flowcontrol.
+A running request has seats. A list has them until it has been sent, or until its client stalls. What the server
+encodes for it then has its user's share of the worker thread. A watch has them until it has begun; other long-running
+requests have none. How queues choose is the duty of registry/plugins/flowcontrol.
 
 Must hold: every response of the inner filters, and the 429 itself, names the flow schema and priority level of the
 request.

@@ -1,8 +1,8 @@
 """Request memory: gives a request memory for its long head and for its body, before it has a seat of flow control.
 
 A client with a slow body takes no seat from others so. kube-apiserver reads the body in the seat. The body of an
-anonymous request is read after the authorizer has allowed the request: flow control and authorization run once without
-the handler, and once more with it.
+anonymous request is read after the authorizer has allowed the request. For it, flow control and authorization run once
+without the handler, and once more with it.
 
 Must hold: a request has its memory until its response has been written, a watch until it has ended. A request that gets
 none in time is answered with 429, and its connection is closed.

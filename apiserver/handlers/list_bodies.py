@@ -53,7 +53,7 @@ class ListFrame(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """The objects of a list, how they are encoded, and the user for whom that is done."""
+    """The objects of a list, how they are encoded, and their user."""
 
     objects: Sequence[StoredObject]
     encoder: ItemEncoder
@@ -147,31 +147,31 @@ async def _encoded(objects: Sequence[StoredObject], encoder: ItemEncoder, user: 
     keep = encoder.keep
     if keep is None:
         work = 0 if encoder.is_copy else sum(sizes_of_all(objects))
-        return (await worker_thread.run_sized(partial(_made, objects, _NOTHING, encoder), work, user)).items
-    kept = [stored.kept(keep) for stored in objects]
+        return (await worker_thread.run_sized(partial(_encoded_slice, objects, _NOTHING, encoder), work, user)).items
+    kept = [stored.kept_encoding(keep) for stored in objects]
     missing = [stored for stored, made in zip(objects, kept, strict=True) if made is None]
     if not missing and encoder.is_copy:
         return _finished(objects, kept, encoder)
     work = sum(sizes_of_all(missing if encoder.is_copy else objects))
-    made = await worker_thread.run_sized(partial(_made, objects, kept, encoder), work, user)
+    made = await worker_thread.run_sized(partial(_encoded_slice, objects, kept, encoder), work, user)
     for stored, one in zip(objects, made.kept, strict=True):
         stored.keep(keep, one)
     return made.items
 
 
-class _Made(NamedTuple):
+class _EncodedSlice(NamedTuple):
     """The items of a slice, and what their objects may keep."""
 
     items: list[bytes]
     kept: Sequence[Any]
 
 
-def _made(objects: Sequence[StoredObject], kept: Sequence[Any], encoder: ItemEncoder) -> _Made:
+def _encoded_slice(objects: Sequence[StoredObject], kept: Sequence[Any], encoder: ItemEncoder) -> _EncodedSlice:
     """Pure: it may run in the worker thread."""
     keep = encoder.keep
     if keep is not None:
         kept = [keep(stored) if made is None else made for stored, made in zip(objects, kept, strict=True)]
-    return _Made(_finished(objects, kept, encoder), kept)
+    return _EncodedSlice(_finished(objects, kept, encoder), kept)
 
 
 def _finished(objects: Sequence[StoredObject], kept: Sequence[Any], encoder: ItemEncoder) -> list[bytes]:

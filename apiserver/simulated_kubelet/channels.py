@@ -12,10 +12,10 @@ not read stops the program from writing. One that sends many small messages wait
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 import orjson
-from aiohttp import WSMessage, web
+from aiohttp import web
 
 from aio_apiserver.apiserver.simulated_kubelet.input_queues import InputQueue
 from aio_apiserver.base.unstructured import Object
@@ -113,8 +113,8 @@ class Channels:
             await queue.has_room()
 
 
-async def _messages(socket: web.WebSocketResponse) -> AsyncIterator[WSMessage]:
-    """The messages of the client until it closes the socket or disconnects. Pings are answered."""
+async def _messages(socket: web.WebSocketResponse) -> AsyncIterator[Any]:
+    """The WSMessages of the client until it closes the socket or disconnects. Pings are answered."""
     left = _MESSAGES_A_TURN
     while (message := await socket.receive()).type in (*_CONTENTS, *_CONTROLS):
         if message.type in _CONTENTS:

@@ -1,7 +1,7 @@
 """Programs: runs a simulated program with the streams of a client.
 
-The terminal of the client is in raw mode, so that it sends each key. Must hold: a program shares the event loop with all
-others. A client that does not read stops it.
+The terminal of the client is in raw mode, so that it sends each key. Must hold: a program shares the event loop with
+all others. A client that does not read stops it.
 """
 
 import asyncio

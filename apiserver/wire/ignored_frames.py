@@ -35,7 +35,7 @@ _LENGTH_BYTES = {126: 2, 127: 8}
 """The bytes of a length behind the first two bytes, by the seven bits in these."""
 
 
-class Messages(Protocol):
+class MessageQueue(Protocol):
     """aiohttp's queue of the messages of a client."""
 
     def feed_data(self, data: WSMessage, size: int) -> None: ...
@@ -48,7 +48,7 @@ class Messages(Protocol):
 class IgnoredFrames:
     """The frames of one client, in the form of aiohttp's readers. `seconds`: a reading of a clock."""
 
-    def __init__(self, messages: Messages, seconds: Callable[[], float]) -> None:
+    def __init__(self, messages: MessageQueue, seconds: Callable[[], float]) -> None:
         self._messages = messages
         self._seconds = seconds
         self._counted_at = seconds()

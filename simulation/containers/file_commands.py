@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from aio_apiserver.simulation.containers.files import FileError
-from aio_apiserver.simulation.containers.patterns import Pattern
+from aio_apiserver.simulation.containers.patterns import FilePattern
 from aio_apiserver.simulation.containers.shell import Program, Shell
 from aio_apiserver.simulation.containers.steps import FOREVER, Pause, Step, Steps
 
@@ -114,7 +114,7 @@ def _find(shell: Shell, arguments: Sequence[str]) -> Steps:
     tests = dict(zip(arguments[len(names) :: 2], arguments[len(names) + 1 :: 2], strict=False))
     if unknown := [*(tests.keys() - _FIND_TESTS), *arguments[len(names) + 2 * len(tests) :]]:
         return (yield from shell.fail("find", f"unrecognized: {unknown[0]}"))
-    pattern, code = Pattern(tests.get("-name", "*"), shell.budget), 0
+    pattern, code = FilePattern(tests.get("-name", "*"), shell.budget), 0
     for name in names or (".",):
         path = shell.path(name)
         try:
@@ -127,7 +127,9 @@ def _find(shell: Shell, arguments: Sequence[str]) -> Steps:
     return code
 
 
-def _show_below(shell: Shell, name: str, path: str, kind: str, pattern: Pattern) -> Generator[Step, bytes | None, None]:
+def _show_below(
+    shell: Shell, name: str, path: str, kind: str, pattern: FilePattern
+) -> Generator[Step, bytes | None, None]:
     """Write the names of a path, and of the files and directories below it, each before its own."""
     start, waiting = len(path.rstrip("/")), [path]
     while waiting:

@@ -30,7 +30,7 @@ _Piece = str | _Set
 _MANY, _ANY = "many", "any"
 
 
-class Pattern:
+class FilePattern:
     """A pattern that was read once."""
 
     def __init__(self, text: str, budget: Budget) -> None:

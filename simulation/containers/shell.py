@@ -14,7 +14,7 @@ from msgspec import Struct
 from aio_apiserver.simulation.containers import expansion, parser
 from aio_apiserver.simulation.containers.files import FileError, Files
 from aio_apiserver.simulation.containers.lexer import ScriptError
-from aio_apiserver.simulation.containers.patterns import Pattern
+from aio_apiserver.simulation.containers.patterns import FilePattern
 from aio_apiserver.simulation.containers.process_budget import ProcessBudget
 from aio_apiserver.simulation.containers.steps import ERROR, OUT, Input, Pause, Step, Steps, Written
 from aio_apiserver.simulation.containers.syntax import (
@@ -143,7 +143,7 @@ class Shell:
     def matching(self, pattern: str) -> list[str]:
         """The paths that match a pattern with `*` and `?` in its last part."""
         directory, last = posixpath.split(self.path(pattern))
-        names, wanted = self.all_files.names(directory or "/"), Pattern(last, self.budget)
+        names, wanted = self.all_files.names(directory or "/"), FilePattern(last, self.budget)
         return [posixpath.join(directory, name) for name in names if wanted.matches(name)]
 
     def input(self) -> Generator[Step, bytes | None, bytes]:
@@ -405,7 +405,7 @@ class Shell:
         word = yield from expansion.joined(self, choice.word)
         for patterns, body in choice.branches:
             for pattern in patterns:
-                if Pattern((yield from expansion.joined(self, pattern)), self.budget).matches(word):
+                if FilePattern((yield from expansion.joined(self, pattern)), self.budget).matches(word):
                     return (yield from self._block(body))
         return 0
 

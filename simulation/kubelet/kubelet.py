@@ -120,7 +120,9 @@ class SimulatedKubelet(Controller):
         age = self._age(pod, self._seen, self._seconds_since_start(pod))
         runs = self._processes.runs(pod, age)
         courses = await self._courses(pod)
-        life = Life(pod, age, self.desk.now(), node_objects.address(node), self._address(pod, node), runs, courses=courses)
+        life = Life(
+            pod, age, self.desk.now(), node_objects.address(node), self._address(pod, node), runs, courses=courses
+        )
         life = await self._probes.probe(await self._processes.start(life))
         status = life.status()
         if life.is_over or life.rules.simulates:

@@ -3,7 +3,7 @@
 import pytest
 
 from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
-from aio_apiserver.simulation.containers.patterns import Pattern
+from aio_apiserver.simulation.containers.patterns import FilePattern
 
 
 def _budget(steps: int = 1_000) -> Budget:
@@ -30,7 +30,7 @@ def _budget(steps: int = 1_000) -> Budget:
     ],
 )
 def test_a_pattern_matches_as_in_a_shell(pattern: str, text: str, matches: bool) -> None:
-    assert Pattern(pattern, _budget()).matches(text) == matches
+    assert FilePattern(pattern, _budget()).matches(text) == matches
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_a_pattern_matches_as_in_a_shell(pattern: str, text: str, matches: bool)
 )
 def test_each_step_of_a_pattern_is_paid(pattern: str, text: str) -> None:
     with pytest.raises(BudgetExceeded):
-        Pattern(pattern, _budget()).matches(text)
+        FilePattern(pattern, _budget()).matches(text)

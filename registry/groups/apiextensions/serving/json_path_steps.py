@@ -98,7 +98,7 @@ def union(alternatives: Sequence[Sequence[Step]]) -> Step:
     return step
 
 
-class Range(Struct, frozen=True):
+class ElementRange(Struct, frozen=True):
     """A range of list elements, as written: a bound that is None was left out. `index`: one element, `[3]`."""
 
     start: int | None
@@ -124,7 +124,7 @@ class Range(Struct, frozen=True):
         return range(start, stop, self.stride or 1)
 
 
-def elements(chosen: Range) -> Step:
+def elements(chosen: ElementRange) -> Step:
     """A range of the elements of each list. An empty range ends the step, as in client-go."""
 
     def step(values: Values, budget: Budget) -> Values:

@@ -1,6 +1,6 @@
 """JSON paths: reads JSONPath as printer columns have it, `.spec.list[?(@.type=="Ready")].status`.
 
-A path is read as client-go's jsonpath reads it between braces: a brace ends the path, and what another brace begins is
+A path is read as client-go's jsonpath reads it between braces. A brace ends the path. A part behind another brace is
 evaluated for its errors alone.
 
 Pure. Must hold: reading takes a time that grows with the length of the text alone. An invalid path raises
@@ -17,7 +17,7 @@ from msgspec import Struct
 from aio_apiserver.base.budget import Budget
 from aio_apiserver.registry.base.text_caches import remember_short
 from aio_apiserver.registry.groups.apiextensions.serving import json_path_steps
-from aio_apiserver.registry.groups.apiextensions.serving.json_path_steps import Range, Step, Values
+from aio_apiserver.registry.groups.apiextensions.serving.json_path_steps import ElementRange, Step, Values
 
 LONGEST = 4096
 """Characters. kube-apiserver has no limit but that of the definition."""
@@ -200,8 +200,8 @@ def _elements(text: str) -> Step:
     start, stop, stride = match.groups()
     first = _bound(start)
     if stop is None:
-        return json_path_steps.elements(Range(first, (first or 0) + 1, _bound(stride), index=True))
-    return json_path_steps.elements(Range(first, _bound(stop[1:]), _bound(stride and stride[1:])))
+        return json_path_steps.elements(ElementRange(first, (first or 0) + 1, _bound(stride), index=True))
+    return json_path_steps.elements(ElementRange(first, _bound(stop[1:]), _bound(stride and stride[1:])))
 
 
 def _bound(text: str | None) -> int | None:

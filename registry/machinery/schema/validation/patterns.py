@@ -1,7 +1,7 @@
 """Patterns: regular expressions of clients, run on RE2 as in Go, without backtracking.
 
-RE2 takes a time that grows with the length of the text and with the size of the compiled pattern, which can be a
-thousand times that of its text. While RE2 compiles, Python runs nothing else. RE2 is imported at the first pattern.
+RE2's time grows with the length of the text and with the size of the compiled pattern. That can be a thousand times the
+size of the pattern's text. RE2 holds Python's interpreter while it compiles. It is imported at the first pattern.
 
 Must hold: compiling and matching pay a budget before they begin. A large pattern is compiled outside of the event loop.
 The memory of all kept patterns together has a limit.
