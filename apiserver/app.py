@@ -200,6 +200,7 @@ def chain(parts: Parts, authenticate: Filter) -> list[Filter]:
             request_memory.RequestMemoryFilter,
             authorize=partial(compose, _refusing(parts)),
             memory=parts.limits.memory,
+            objects=parts.limits.objects,
             on_refused=partial(parts.requests.terminated, code=429),
         ),
         *_refusing(parts),

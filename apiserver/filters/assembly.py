@@ -11,6 +11,7 @@ from aio_apiserver.apiserver.filters.deadlines import Deadlines
 from aio_apiserver.apiserver.metrics.connections import of_connections, of_request_memory
 from aio_apiserver.apiserver.metrics.flow_control import FlowControlMetrics
 from aio_apiserver.apiserver.metrics.metric_families import Measures
+from aio_apiserver.apiserver.wire import request_memory
 from aio_apiserver.apiserver.wire.connection_limits import ConnectionLimits, raised_total
 from aio_apiserver.apiserver.wire.head_memory import HeadMemory
 from aio_apiserver.apiserver.wire.request_memory import RequestMemory
@@ -23,7 +24,10 @@ from aio_apiserver.storage.factory.factory import StorageFactory
 
 
 class RequestLimits(Struct, frozen=True):
-    """The limits of requests and connections. fairness: None with --enable-priority-and-fairness=false."""
+    """The limits of requests and connections. fairness: None with --enable-priority-and-fairness=false.
+
+    heads: the memory for long heads without a user. memory: for heads and bodies. objects: for what is in bodies.
+    """
 
     deadlines: Deadlines
     in_flight: InFlight
@@ -31,6 +35,7 @@ class RequestLimits(Struct, frozen=True):
     connections: ConnectionLimits
     heads: HeadMemory
     memory: RequestMemory
+    objects: RequestMemory
     watch_starts: WatchStarts
 
 
@@ -58,8 +63,9 @@ def open_limits(
     starts = WatchStarts(clock.patience)
     measures.ask(lambda: of_connections(connections.statistics(), starts.refused))
     heads, memory = HeadMemory(), RequestMemory()
-    measures.ask(lambda: of_request_memory(heads.statistics(), memory.statistics()))
-    return RequestLimits(deadlines, in_flight, fairness, connections, heads, memory, starts)
+    objects = RequestMemory(request_memory.OBJECTS_TOTAL_BYTES, request_memory.OBJECTS_USER_BYTES)
+    measures.ask(lambda: of_request_memory(heads.statistics(), memory.statistics(), objects.statistics()))
+    return RequestLimits(deadlines, in_flight, fairness, connections, heads, memory, objects, starts)
 
 
 def _fairness(settings: Settings, storage: StorageFactory, clock: Clock) -> Fairness | None:

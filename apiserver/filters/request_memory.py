@@ -1,4 +1,5 @@
-"""Request memory: gives a request memory for its long head and for its body, before it has a seat of flow control.
+"""Request memory: gives a request memory for its long head, for its body and for the object in it, before it has a seat
+of flow control.
 
 A client with a slow body takes no seat from others so. kube-apiserver reads the body in the seat. The body of an
 anonymous request is read after the authorizer has allowed the request. For it, flow control and authorization run once
@@ -22,7 +23,7 @@ from aio_apiserver.apiserver.wire.watch_responses import when_ended
 from aio_apiserver.registry.generic.access.users import ALL_UNAUTHENTICATED
 
 _WITH_BODIES = frozenset({"create", "update", "patch", "delete", "deletecollection", "post", "put"})
-_SHORT_BODY = 16 * 1024
+_SHORT_BODY = 4 * 1024
 """A body that came together with its head takes no memory up to this size."""
 _RETRY_SECONDS = 1
 
@@ -37,7 +38,9 @@ async def _allow(_request: web.BaseRequest, _context: RequestContext) -> web.Str
 
 
 class RequestMemoryFilter:
-    """Gives requests their memory, and reads their bodies. authorize: the filters that refuse anonymous requests."""
+    """Gives requests their memory, and reads their bodies. authorize: the filters that refuse anonymous requests.
+    memory: for heads and bodies. objects: for what is in bodies.
+    """
 
     def __init__(
         self,
@@ -45,13 +48,14 @@ class RequestMemoryFilter:
         *,
         authorize: Filter,
         memory: RequestMemory,
+        objects: RequestMemory,
         on_refused: Callable[[RequestContext], None],
     ) -> None:
         self._handler = handler
         self._authorized = authorize(_allow)
         self._memory = memory
         self._on_refused = on_refused
-        self._early = bodies.EarlyBodies(memory)
+        self._early = bodies.EarlyBodies(memory, objects)
 
     def __call__(self, request: web.BaseRequest, context: RequestContext) -> Awaitable[web.StreamResponse]:
         assert isinstance(request, ServedRequest)

@@ -44,26 +44,30 @@ def of_connections(numbers: Mapping[str, int], refused_watches: int) -> Iterator
     yield watches
 
 
-def of_request_memory(of_heads: Mapping[str, int], of_users: Mapping[str, int]) -> Iterator[AnyFamily]:
-    """The families from the statistics of long heads whose users are not known, and of the requests of users."""
-    held = metric_families.gauge(
-        "aio_apiserver_request_memory_bytes",
-        "Bytes of long heads and of bodies that are read or served, by holder.",
-        labels=("holder",),
+def of_request_memory(
+    heads: Mapping[str, int], requests: Mapping[str, int], objects: Mapping[str, int]
+) -> Iterator[AnyFamily]:
+    """The families from the statistics of long heads whose users are not known, of heads and bodies of users, and of
+    the objects in bodies.
+    """
+    families = (
+        metric_families.gauge(
+            "aio_apiserver_request_memory_bytes",
+            "Bytes of long heads without a user, of heads and bodies of requests, and of the objects in bodies.",
+            labels=("memory",),
+        ),
+        metric_families.gauge(
+            "aio_apiserver_request_memory_waiting", "Requests that wait for such memory.", labels=("memory",)
+        ),
+        metric_families.counter(
+            "aio_apiserver_request_memory_refused_total",
+            "Requests that were refused because they got no such memory.",
+            labels=("memory",),
+        ),
     )
-    held.of("connection").set(of_heads["bytes"])
-    held.of("user").set(of_users["bytes"])
-    yield held
-    waiting = metric_families.gauge(
-        "aio_apiserver_request_memory_waiting", "Requests that wait until their users may have more such bytes."
-    )
-    waiting.of().set(of_users["waiting"])
-    yield waiting
-    refused = metric_families.counter(
-        "aio_apiserver_request_memory_refused_total",
-        "Long heads and requests that were refused because there were too many such bytes, by holder.",
-        labels=("holder",),
-    )
-    refused.of("connection").add(of_heads["refused"])
-    refused.of("user").add(of_users["refused"])
-    yield refused
+    held, waiting, refused = families
+    for name, numbers in (("heads", heads), ("requests", requests), ("objects", objects)):
+        held.of(name).set(numbers["bytes"])
+        waiting.of(name).set(numbers.get("waiting", 0))
+        refused.of(name).add(numbers["refused"])
+    yield from families

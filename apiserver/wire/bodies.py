@@ -5,9 +5,9 @@ So a client with a slow body takes no seat from others. kube-apiserver reads the
 
 Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
 Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. A body that is long, or does not
-come together with its head, has memory (request_memory.py) before it is read. A client that sent `Expect: 100-continue`
-gets `100 Continue` once, when the server begins to read the body. A body that is refused by its Content-Length is not
-asked for.
+come together with its head, has memory (request_memory.py) before it is read, and then for the object in it. A client
+that sent `Expect: 100-continue` gets `100 Continue` once, when the server begins to read the body. A body that is
+refused by its Content-Length is not asked for.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from aio_apiserver.apiserver.wire.context import RequestContext
 from aio_apiserver.apiserver.wire.request_memory import RequestMemory
 from aio_apiserver.registry.base import errors
 from aio_apiserver.registry.generic.bodies.contents import Body
+from aio_apiserver.registry.generic.bodies.decoded_sizes import decoded_bytes
 from aio_apiserver.registry.machinery import media_types
 
 LIMIT = 3 * 1024 * 1024
@@ -27,6 +28,8 @@ PAUSE_SECONDS = 10.0
 """The longest pause of a client within its body."""
 _FIRST_CHUNKS_BYTES = 64 * 1024
 """The memory for a body of chunks, whose length is not known. A longer one takes memory for the longest body."""
+_SMALL_OBJECT = 512 * 1024
+"""The memory of an object for which no request waits."""
 _BEGINNING = web.RequestKey("beginning", bytearray)
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 BODY = web.RequestKey("body", bytes)
@@ -40,10 +43,11 @@ async def read(request: web.BaseRequest, *, limit: int = LIMIT) -> bytes:
 
 
 class EarlyBodies:
-    """The bodies that are read before their requests have seats."""
+    """The bodies that are read before their requests have seats. memory: for bodies. objects: for what is in them."""
 
-    def __init__(self, memory: RequestMemory) -> None:
+    def __init__(self, memory: RequestMemory, objects: RequestMemory) -> None:
         self._memory = memory
+        self._objects = objects
 
     @staticmethod
     def has(request: web.BaseRequest) -> bool:
@@ -56,32 +60,38 @@ class EarlyBodies:
         for it in time. Raises Timeout. Errors of the body are left to the handler.
         """
         async with AsyncExitStack() as stack:
-            yield await self._read(request, user, stack)
+            yield await self._read(request, user, stack) and await self._has_room(request, user, stack)
 
     async def _read(self, request: web.BaseRequest, user: str, stack: AsyncExitStack) -> bool:
         beginning = request[_BEGINNING] = bytearray()
         length = request.content_length
         if not _is_awaited(request):
             return True
-        if not await self._take(user, _FIRST_CHUNKS_BYTES if length is None else length, stack):
+        if not await _take(self._memory, user, _FIRST_CHUNKS_BYTES if length is None else length, stack):
             return False
         await _invite(request)
         lacking = LIMIT - _FIRST_CHUNKS_BYTES if length is None else 0
         with suppress(web.RequestPayloadError):
             while _is_awaited(request):
                 if lacking and len(beginning) >= _FIRST_CHUNKS_BYTES:
-                    if not await self._take(user, lacking, stack):
+                    if not await _take(self._memory, user, lacking, stack):
                         return False
                     lacking = 0
                 beginning += await _next(request.content)
         return True
 
-    async def _take(self, user: str, size: int, stack: AsyncExitStack) -> bool:
-        """Take memory until the end of the stack, if there is some."""
-        if not await self._memory.take(user, size):
-            return False
-        stack.callback(self._memory.give_back, user, size)
-        return True
+    async def _has_room(self, request: web.BaseRequest, user: str, stack: AsyncExitStack) -> bool:
+        """Wait until there is room for the object in the body."""
+        size = decoded_bytes(request[_BEGINNING])
+        return size <= _SMALL_OBJECT or await _take(self._objects, user, min(size, self._objects.per_user), stack)
+
+
+async def _take(memory: RequestMemory, user: str, size: int, stack: AsyncExitStack) -> bool:
+    """Take memory until the end of the stack, if there is some."""
+    if not await memory.take(user, size):
+        return False
+    stack.callback(memory.give_back, user, size)
+    return True
 
 
 def _is_awaited(request: web.BaseRequest) -> bool:

@@ -1,4 +1,4 @@
-"""Request memory: the memory for long heads and for bodies of requests, with a share for each user.
+"""Request memory: the memory for long heads, for bodies and for the objects in them, with a share for each user.
 
 A request takes the memory for its whole body before the server reads it. So no two requests wait for each other with
 half a body each. A request that gets none in time is refused: the bytes of its client stay in the client's machine. A
@@ -18,6 +18,9 @@ from typing import NamedTuple
 
 TOTAL_BYTES = 32 * 1024 * 1024
 USER_BYTES = 8 * 1024 * 1024
+OBJECTS_TOTAL_BYTES = 64 * 1024 * 1024
+OBJECTS_USER_BYTES = 48 * 1024 * 1024
+"""The shares for objects. A larger object takes a whole share, so that no other large one is there meanwhile."""
 MOST_WAITING = 64
 """The requests of one user that wait for memory. Each has the buffers of a connection, 0.2 MB. A further one is refused
 at once.
@@ -38,7 +41,8 @@ class RequestMemory:
 
     def __init__(self, total: int = TOTAL_BYTES, per_user: int = USER_BYTES, seconds: float = WAIT_SECONDS) -> None:
         self._left = self._total = total
-        self._per_user = per_user
+        self.per_user = per_user
+        """The share of a user."""
         self._seconds = seconds
         self._taken: dict[str, int] = {}
         """The bytes of each user."""
@@ -92,7 +96,7 @@ class RequestMemory:
         return True
 
     def _fits(self, user: str, size: int) -> bool:
-        return size <= self._left and self._taken.get(user, 0) + size <= self._per_user
+        return size <= self._left and self._taken.get(user, 0) + size <= self.per_user
 
     def _add(self, user: str, size: int) -> None:
         self._taken[user] = self._taken.get(user, 0) + size

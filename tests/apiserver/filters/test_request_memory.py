@@ -23,11 +23,18 @@ JANE = UserInfo(name="jane", groups=(ALL_AUTHENTICATED,))
 ANONYMOUS = UserInfo(name="system:anonymous", groups=(ALL_UNAUTHENTICATED,))
 
 
-def filters(memory: RequestMemory, refused: list[RequestContext], user: UserInfo, *inner: Filter) -> tuple[Filter, ...]:
+def filters(
+    memory: RequestMemory,
+    refused: list[RequestContext],
+    user: UserInfo,
+    *inner: Filter,
+    objects: RequestMemory | None = None,
+) -> tuple[Filter, ...]:
     remembering = partial(
         request_memory.RequestMemoryFilter,
         authorize=partial(compose, inner),
         memory=memory,
+        objects=objects or RequestMemory(),
         on_refused=refused.append,
     )
     return with_request_info, with_errors, partial(as_user, user=user), remembering, *inner
@@ -139,3 +146,27 @@ async def test_an_anonymous_client_that_is_refused_is_not_asked_for_its_body() -
         await writer.wait_closed()
 
     assert answer.status == 403
+
+
+async def test_large_objects_are_written_one_at_a_time() -> None:
+    objects, most = RequestMemory(total=10 << 20, per_user=8 << 20), list[int]()
+    running, both_wait = list[int](), asyncio.Event()
+
+    async def write(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
+        running.append(1)
+        most.append(len(running))
+        await both_wait.wait()
+        running.pop()
+        return await count(request, context)
+
+    body = b'{"a":[%b]}' % b",".join([b"{}"] * 30_000)
+    async with listening(write, *filters(RequestMemory(), [], JANE, objects=objects)) as listener:
+        asking = [asyncio.ensure_future(ask(listener.port, CONFIG_MAPS, method="POST", body=body)) for _ in range(2)]
+        while not objects.statistics()["waiting"]:  # noqa: ASYNC110 - nothing tells it
+            await asyncio.sleep(0)
+        both_wait.set()
+        answers = await asyncio.gather(*asking)
+
+    assert [answer.text for answer in answers] == [str(len(body))] * 2
+    assert most == [1, 1]
+    assert objects.statistics()["bytes"] == 0

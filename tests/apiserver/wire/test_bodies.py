@@ -76,7 +76,7 @@ async def test_a_compressed_body_is_not_unpacked() -> None:
 
 async def count_late(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
     """The same behind flow control, which waits for the body."""
-    async with bodies.EarlyBodies(RequestMemory()).read(request, "jane"):
+    async with bodies.EarlyBodies(RequestMemory(), RequestMemory()).read(request, "jane"):
         return await count(request, context)
 
 
@@ -129,7 +129,7 @@ async def test_a_broken_body_whose_beginning_came_first_is_malformed() -> None:
 
 async def test_a_body_whose_beginning_came_first_is_streamed_whole() -> None:
     async def echo(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
-        async with bodies.EarlyBodies(RequestMemory()).read(request, "jane"):
+        async with bodies.EarlyBodies(RequestMemory(), RequestMemory()).read(request, "jane"):
             chunks = [chunk async for chunk in bodies.stream(request, 10_000)]
         return responses.text(context, f"{max(map(len, chunks))} {sum(map(len, chunks))}")
 
@@ -140,7 +140,7 @@ async def test_a_body_whose_beginning_came_first_is_streamed_whole() -> None:
 
 
 async def test_a_long_body_without_memory_is_not_read() -> None:
-    early, found = bodies.EarlyBodies(RequestMemory(total=100_000, seconds=0.01)), list[bool]()
+    early, found = bodies.EarlyBodies(RequestMemory(total=100_000, seconds=0.01), RequestMemory()), list[bool]()
 
     async def read(request: web.BaseRequest, context: RequestContext) -> web.StreamResponse:
         async with early.read(request, "jane") as is_read:
