@@ -15,7 +15,7 @@ from aio_apiserver.registry.base import objects
 from aio_apiserver.registry.base.names import GroupResource, GroupVersionKind
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.generic.kind import Kind
-from aio_apiserver.registry.machinery.schema import Catalog, ObjectType
+from aio_apiserver.registry.machinery.schema import Catalog, ObjectType, depth
 from aio_apiserver.registry.machinery.view import View, typed
 
 
@@ -39,6 +39,7 @@ class BuiltinForm(Struct, frozen=True, dict=True):
         return self._versioned(hub)
 
     def parsed(self, value: Object) -> Object:
+        depth.check(value)
         return self._typed(self._type.decode(value).obj)
 
     def defaulted(self, obj: Object) -> Object:
@@ -76,6 +77,7 @@ class OptionsForm(Struct, frozen=True):
         return self.defaulted(hub)
 
     def parsed(self, value: Object) -> Object:
+        depth.check(value)
         return self.defaulted(value)
 
     def defaulted(self, obj: Object) -> Object:

@@ -30,6 +30,9 @@ class PolicyPartStrategy(Strategy, frozen=True, kw_only=True):
 class PolicyStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
     """The strategy of policies."""
 
+    takes_long: bool = True
+    """Their expressions are compiled."""
+
 
 class PolicyBindingStrategy(PolicyPartStrategy, frozen=True, kw_only=True):
     """The strategy of bindings, which select the requests for their policy."""

@@ -33,6 +33,8 @@ class WebhookConfigurationStrategy(Strategy, frozen=True, kw_only=True):
     """The strategy of webhook configurations. `mutates`: the webhooks change objects, and may be reinvoked."""
 
     mutates: bool = False
+    takes_long: bool = True
+    """Its match conditions are compiled."""
 
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return _validate(obj.get("webhooks") or (), None, mutates=self.mutates)

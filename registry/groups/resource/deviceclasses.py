@@ -25,6 +25,9 @@ _EXTENDED = "spec.extendedResourceName"
 class DeviceClassStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of device classes. Unchanged parameters may be longer than new ones."""
 
+    takes_long: bool = True
+    """Its selectors are compiled."""
+
     def validate(self, context: StrategyContext, obj: Object) -> list[FieldError]:
         return super().validate(context, obj) + _validate_spec(obj, None)
 

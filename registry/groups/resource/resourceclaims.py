@@ -26,6 +26,9 @@ else:
 class ResourceClaimStrategy(Strategy, frozen=True, kw_only=True):
     """The defaults and rules of claims. The spec is immutable."""
 
+    takes_long: bool = True
+    """Its selectors are compiled."""
+
     def default(self, obj: Object) -> None:
         device_requests.default(obj.get("spec") or {})
 

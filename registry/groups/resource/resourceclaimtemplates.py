@@ -23,6 +23,9 @@ else:
 class ResourceClaimTemplateStrategy(Strategy, frozen=True, kw_only=True):
     """The rules of claim templates, whose spec is immutable."""
 
+    takes_long: bool = True
+    """Its selectors are compiled."""
+
     def default(self, obj: Object) -> None:
         device_requests.default((obj.get("spec") or {}).get("spec") or {})
 

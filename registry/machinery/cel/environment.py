@@ -2,7 +2,7 @@
 programs.
 
 Must hold: one environment serves many expressions. A program can be evaluated many times, with any variables of the
-declared names. An evaluation that exceeds its budget ends as one that exceeds its cost limit.
+declared names. An evaluation that exceeds its budget, or descends too deep, ends as one that exceeds its cost limit.
 
 A failure of a program's construction is reported as kube-apiserver does, with other words than a compile error.
 """
@@ -56,7 +56,7 @@ class Program(Struct, frozen=True, dict=True):
         except EvaluationError as failure:
             failure.cost = frame.cost
             raise
-        except BudgetExceeded as exc:
+        except (BudgetExceeded, RecursionError) as exc:
             raise CostExceeded(CANCELLED) from exc
 
     def mistake(self) -> str:

@@ -1,10 +1,16 @@
-"""Rules: checks the CEL rules of a definition, and evaluates them on custom resources."""
+"""Rules: checks the CEL rules of a definition, and evaluates them on custom resources.
 
+Must hold: the rules of a schema are compiled once, and outside of the event loop: a kilobyte of them takes some
+milliseconds.
+"""
+
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from aio_apiserver.base.budget import SLICE, Budget
+from aio_apiserver.base.worker_thread import TakesLong
 from aio_apiserver.registry.base.validation.field import FieldError
 from aio_apiserver.registry.groups.apiextensions.cel_rules import rule_evaluation
 from aio_apiserver.registry.groups.apiextensions.cel_rules.rule_checks import RuleChecks
@@ -34,7 +40,7 @@ def evaluate(
     schema: Schema, new: Mapping[str, Any], old: Mapping[str, Any] | None, *, path: str = ""
 ) -> list[FieldError]:
     """The errors of the rules on an object, or (with `path`) on a default value."""
-    return outcome(schema, new, old, RuleRecorder(), path=path).errors
+    return outcome(schema, new, old, RuleRecorder(), path=path).errors if has_rules(schema) else []
 
 
 def outcome(
@@ -49,36 +55,46 @@ def outcome(
     """The errors and warnings of the rules. Raises TakesLong, unless `may_take_long`; then nothing is recorded but the
     compilation.
     """
-    if not has_rules(schema):
-        return RuleOutcome()
     is_resource = not path or bool(schema.get("x-kubernetes-embedded-resource"))
+    compiled = _kept.get(schema, is_resource)
+    if compiled is None:
+        if not may_take_long:
+            raise TakesLong
+        compiled = _kept.compiled(schema, recorder, is_resource=is_resource)
     found = RuleOutcome() if may_take_long else RuleOutcome(patience=PATIENCE, work=Budget(SLICE))
-    compiled, began = _rules(_Same(schema, recorder), is_resource), recorder.clock.monotonic()
+    began = recorder.clock.monotonic()
     rule_evaluation.evaluate(compiled, new, old, schema, path=path, outcome=found)
     recorder.evaluated(began)
     return found
 
 
-class _Same:
-    """A schema, compared by identity. The compiled rules are cached for as long as the schema is in use."""
+class _KeptRules:
+    """The compiled rules of the schemas that were used last, by the identity of the schema, which lives as long."""
 
-    __slots__ = ("recorder", "schema")
+    def __init__(self) -> None:
+        self._rules: OrderedDict[tuple[int, bool], tuple[Schema, CompiledRules]] = OrderedDict()
+        self._lock = Lock()
 
-    def __init__(self, schema: Schema, recorder: RuleRecorder) -> None:
-        self.schema = schema
-        self.recorder = recorder
+    def get(self, schema: Schema, is_resource: bool) -> CompiledRules | None:
+        key = id(schema), is_resource
+        with self._lock:
+            entry = self._rules.get(key)
+            if entry is None:
+                return None
+            self._rules.move_to_end(key)
+            return entry[1]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.schema is self.schema
+    def compiled(self, schema: Schema, recorder: RuleRecorder, *, is_resource: bool) -> CompiledRules:
+        """Compile the rules of a schema and keep them."""
+        began = recorder.clock.monotonic()
+        compiled = CompiledRules(schema, schema, declared(schema, is_resource=is_resource), is_resource=is_resource)
+        recorder.compiled(began)
+        with self._lock:
+            self._rules[id(schema), is_resource] = schema, compiled
+            while len(self._rules) > _MOST_SCHEMAS:
+                self._rules.popitem(last=False)
+        return compiled
 
-    def __hash__(self) -> int:
-        return id(self.schema)
 
-
-@lru_cache(maxsize=512)
-def _rules(of: _Same, is_resource: bool) -> CompiledRules:
-    began = of.recorder.clock.monotonic()
-    type_of_self = declared(of.schema, is_resource=is_resource)
-    compiled = CompiledRules(of.schema, of.schema, type_of_self, is_resource=is_resource)
-    of.recorder.compiled(began)
-    return compiled
+_MOST_SCHEMAS = 512
+_kept = _KeptRules()

@@ -52,8 +52,7 @@ class CustomForm(Struct, frozen=True):
         return self._typed(await self._converted(self._type.canonical(hub), self.hub_version, self.version))
 
     def parsed(self, value: Object) -> Object:
-        metadata = self._type.metadata.decode(value.get("metadata") or {}).obj
-        return self._typed({**value, "metadata": metadata})
+        return self._typed(self._type.convert({**value, "metadata": value.get("metadata") or {}}).obj)
 
     def defaulted(self, obj: Object) -> Object:
         whole = self._type.canonical(obj)

@@ -1,6 +1,7 @@
 """Patches: applies the JSON patches and apply configurations that CEL expressions make.
 
-Must hold: the object that is passed in does not change. A patch consists of JSON values before it is applied.
+Must hold: the object that is passed in does not change. A patch consists of JSON values before it is applied; a CEL
+value that contains the same list many times becomes JSON within a budget.
 """
 
 from collections.abc import Iterator
@@ -8,8 +9,10 @@ from typing import Any
 
 import orjson
 
+from aio_apiserver.base.budget import Budget, BudgetExceeded, BudgetLimits
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.base import objects
+from aio_apiserver.registry.base.golang.decode_errors import TOO_DEEP
 from aio_apiserver.registry.generic.admission.form import AdmissionForm
 from aio_apiserver.registry.machinery.cel import times
 from aio_apiserver.registry.machinery.cel.program import ObjectValue
@@ -18,8 +21,11 @@ from aio_apiserver.registry.machinery.patch import json_patch
 from aio_apiserver.registry.machinery.patch.apply import checks, merge
 from aio_apiserver.registry.machinery.patch.apply.shapes import DEDUCED, Lists, Maps, Scalar, Shape, Shapes
 from aio_apiserver.registry.machinery.patch.json_patch import Inapplicable, TestFailed
-from aio_apiserver.registry.machinery.schema import Catalog, UnknownKind
+from aio_apiserver.registry.machinery.schema import Catalog, DecodeError, UnknownKind, depth
 from aio_apiserver.registry.plugins.admission.policies.compiled import JSON
+
+_LIMITS = BudgetLimits(steps=depth.MOST_VALUES, bytes_made=3 * 1024 * 1024)
+"""What a patch may consist of: as much as the body of a request."""
 
 
 class Unpatchable(Exception):
@@ -35,10 +41,20 @@ class Merger:
 
     def patched(self, kind: str, form: AdmissionForm, obj: Object, patch: Any) -> Object:
         """The object with the patch. Raises Unpatchable."""
-        if kind == JSON:
-            return _json_patched(obj, patch)
+        try:
+            patched = _json_patched(obj, patch) if kind == JSON else self._merged(form, obj, patch)
+            depth.check(patched)
+        except DecodeError as exc:
+            raise Unpatchable(f"error applying patch: {exc.message}") from None
+        except (RecursionError, orjson.JSONEncodeError):
+            raise Unpatchable(f"error applying patch: {TOO_DEEP}") from None
+        except BudgetExceeded as exc:
+            raise Unpatchable(f"error applying patch: it has {exc}") from exc
+        return patched
+
+    def _merged(self, form: AdmissionForm, obj: Object, patch: Any) -> Object:
         _check_types(patch, "Object")
-        config = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], **_plain(patch)}
+        config = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], **_plain(patch, Budget(_LIMITS))}
         shape = self._shape(form)
         wrong = checks.misfits(shape, config)
         if wrong:
@@ -62,7 +78,8 @@ class Merger:
 
 def _json_patched(obj: Object, operations: Any) -> Object:
     try:
-        patched: Object = json_patch.applied(objects.clone(obj), [_operation(one) for one in operations])
+        budget = Budget(_LIMITS)
+        patched: Object = json_patch.applied(objects.clone(obj), [_operation(one, budget) for one in operations])
     except TestFailed:
         return obj
     except Inapplicable as exc:
@@ -70,14 +87,14 @@ def _json_patched(obj: Object, operations: Any) -> Object:
     return patched
 
 
-def _operation(value: Object) -> Object:
+def _operation(value: Object, budget: Budget) -> Object:
     operation = {"op": value.get("op", ""), "path": value.get("path", "")}
     if value.get("from"):
         operation["from"] = value["from"]
     if "value" in value:
         if isinstance(value["value"], ObjectValue):
             _check_types(value["value"], value["value"].type_name)
-        operation["value"] = _plain(value["value"])
+        operation["value"] = _plain(value["value"], budget)
     return operation
 
 
@@ -100,13 +117,14 @@ def _quoted(text: str) -> str:
     return orjson.dumps(text).decode()
 
 
-def _plain(value: Any) -> Any:
-    """A CEL value as JSON. Raises Unpatchable."""
+def _plain(value: Any, budget: Budget) -> Any:
+    """A CEL value as JSON. Raises Unpatchable, BudgetExceeded."""
+    budget.spend()
     match value:
         case dict():
-            return {str(name): _plain(member) for name, member in value.items() if not _is_missing(member)}
+            return {str(name): _plain(member, budget) for name, member in value.items() if not _is_missing(member)}
         case list():
-            return [_plain(element) for element in value]
+            return [_plain(element, budget) for element in value]
         case UInt():
             return int(value)
         case Timestamp():
@@ -114,10 +132,13 @@ def _plain(value: Any) -> Any:
         case Duration():
             return times.duration_text(value)
         case Optional():
-            return _plain(value.value)
+            return _plain(value.value, budget)
         case TypeName():
             return value.name
-        case None | bool() | int() | float() | str():
+        case str():
+            budget.make(len(value))
+            return value
+        case None | bool() | int() | float():
             return value
     raise Unpatchable("JSONPath valueExpression evaluated to a type that could not marshal to JSON")
 

@@ -9,6 +9,8 @@ from aio_apiserver.registry.generic.rest import ReaderFor
 from aio_apiserver.registry.plugins.admission.policies import compiled
 from aio_apiserver.registry.plugins.admission.policies.compiled import AdmissionPolicy, PolicyBinding
 
+_LONG = 2048
+"""Bytes of a policy: to compile a kilobyte of expressions takes some milliseconds."""
 Hook = tuple[AdmissionPolicy, Sequence[PolicyBinding]]
 
 
@@ -19,7 +21,7 @@ class Source:
     """
 
     def __init__(self, storage_for: ReaderFor, policies: Kind, bindings: Kind) -> None:
-        self._policies = Lookup(storage_for(resource_of(policies)), policies.resource, compiled.policy)
+        self._policies = Lookup(storage_for(resource_of(policies)), policies.resource, compiled.policy, long_from=_LONG)
         self._bindings = Lookup(storage_for(resource_of(bindings)), bindings.resource, compiled.binding)
 
     async def hooks(self) -> Sequence[Hook]:

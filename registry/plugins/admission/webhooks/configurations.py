@@ -1,7 +1,8 @@
 """Configurations: the webhooks of all configurations of one kind, from a watch.
 
 Must hold: webhooks are sorted by the name of their configuration, then in the order within it. A configuration is read
-once a revision. Match conditions are compiled at the first write that matches the rules.
+once a revision. Match conditions are compiled at the first write that matches the rules; long ones in the worker
+thread.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from aio_apiserver.base import worker_thread
 from aio_apiserver.base.clock import Clock
 from aio_apiserver.base.unstructured import Object
 from aio_apiserver.registry.generic.following import Following
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
 
 _LONGEST_SECONDS = 30
+_LONG_EXPRESSIONS = 1024
+"""Characters: to compile so many takes some milliseconds."""
 
 
 class AdmissionWebhook(Struct, frozen=True, kw_only=True, dict=True):
@@ -41,12 +45,18 @@ class AdmissionWebhook(Struct, frozen=True, kw_only=True, dict=True):
     is_reinvoked: bool
     stated_conditions: Sequence[Mapping[str, Any]]
 
-    @cached_property
-    def conditions(self) -> "Conditions | None":
+    async def conditions(self) -> "Conditions | None":
         """The compiled match conditions; None when there are none."""
         if not self.stated_conditions:
             return None
-        # # Imported here, so that servers without match conditions do not load CEL.
+        length = sum(len(one.get("expression") or "") for one in self.stated_conditions)
+        if length >= _LONG_EXPRESSIONS and "_conditions" not in vars(self):
+            return await worker_thread.run(lambda: self._conditions, worker_thread.STORE)
+        return self._conditions
+
+    @cached_property
+    def _conditions(self) -> "Conditions":
+        # Imported here, so that servers without match conditions do not load CEL.
         from aio_apiserver.registry.plugins.admission.webhooks.match_conditions import Conditions
 
         return Conditions(self.stated_conditions, ignores_failures=self.ignores_failures)

@@ -34,13 +34,16 @@ class Selector:
     async def select(self, webhook: AdmissionWebhook, attributes: Attributes, show: Show) -> AdmissionForm | None:
         """The form in which a webhook gets a write; None when it does not match. Raises StatusError."""
         form = await self._matcher.match(attributes, webhook.criteria)
-        if form is None or webhook.conditions is None:
+        if form is None:
+            return None
+        conditions = await webhook.conditions()
+        if conditions is None:
             return form
         own, shown = self.own_form(attributes), await show(form)
         recorder = ConditionRecorder(
             self._metrics, self._clock, webhook.name, "webhook", self._step, attributes.operation
         )
-        if await webhook.conditions.hold(attributes, own, shown, access=self._access, recorder=recorder):
+        if await conditions.hold(attributes, own, shown, access=self._access, recorder=recorder):
             return form
         recorder.excluded()
         return None

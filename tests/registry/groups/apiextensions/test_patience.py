@@ -26,8 +26,15 @@ def rules(**properties: Any) -> ObjectRules:
     return ObjectRules(type=of_type, type_meta={"apiVersion": "example.com/v1", "kind": "Widget"})
 
 
-def test_cheap_rules_run_in_the_loop() -> None:
-    assert not rules(numbers=NUMBERS).validate({"metadata": {"name": "a"}, "numbers": [1, 2, 3]}, may_take_long=False)
+def test_rules_are_compiled_outside_of_the_loop_and_cheap_ones_run_in_it() -> None:
+    checked = rules(numbers=NUMBERS)
+    obj: Any = {"metadata": {"name": "a"}, "numbers": [1, 2, 3]}
+
+    with pytest.raises(TakesLong):
+        checked.validate(obj, may_take_long=False)
+
+    assert not checked.validate(obj, may_take_long=True)
+    assert not checked.validate(obj, may_take_long=False)
 
 
 def test_an_expensive_rule_in_the_loop_raises_takes_long() -> None:
@@ -83,8 +90,8 @@ def test_rules_are_compiled_once_and_their_evaluations_are_counted() -> None:
     checked = rules(numbers=NUMBERS)
     obj: Any = {"metadata": {"name": "a"}, "numbers": [1]}
 
-    for _ in range(3):
-        checked.validate(obj, may_take_long=False)
+    for may_take_long in (True, False, False):
+        checked.validate(obj, may_take_long=may_take_long)
 
     counted = checked.recorder.metrics
     assert (counted.compilations.of().total, counted.evaluations.of().total) == (1, 3)
