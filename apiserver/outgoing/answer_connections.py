@@ -74,6 +74,11 @@ class BoundedAnswers(ResponseHandler):
         if early:
             self.data_received(early)
 
+    def resume_reading(self, resume_parser: bool = True) -> None:
+        """Read on. The reader of a body asks for that with each chunk."""
+        if self._reading_paused:
+            super().resume_reading(resume_parser)
+
     def close(self) -> None:
         """Close the connection, when the server has read the rest of its request or soon after."""
         transport = self.transport
