@@ -63,9 +63,9 @@ class ServerSettings(TypedDict, total=False):
     etcd_servers_overrides: str | Sequence[str]
     etcd_compaction_interval: float | str
     etcd_db_metric_poll_interval: float | str
-    store_quota_bytes: int | str
     storage_backend: str
     storage_media_type: str
+    store_quota_bytes: int
     encryption_provider_config: Path | str
     encryption_provider_config_automatic_reload: bool
     event_ttl: float | str

@@ -20,6 +20,7 @@ from typing import Any
 
 _MOST_USELESS = 16
 """The records in a row without data, as in Go's crypto/tls."""
+_TOO_MANY = "too many non-advancing records"
 _HEADER = 5
 """The bytes of a record's header: its type, two for a version, and two for the length of the rest."""
 
@@ -49,6 +50,19 @@ class AdvancingTLS(ssl.SSLObject):
                 continue
             self._records.useless = 0
             return
+
+    def unwrap(self) -> Any:
+        """End TLS. The other side's end may stand behind records that were not read. Raises ssl.SSLWantReadError,
+        ssl.SSLError.
+        """
+        while True:
+            try:
+                return super().unwrap()
+            except ssl.SSLWantReadError:
+                if self._records.useless > _MOST_USELESS:
+                    raise ssl.SSLError(_TOO_MANY) from None
+                if not self._records.feed():
+                    raise
 
 
 class _Records:
@@ -96,7 +110,7 @@ class _Records:
                     data = read(*wanted)
                 except ssl.SSLWantReadError:
                     if self.useless > _MOST_USELESS:
-                        raise ssl.SSLError("too many non-advancing records") from None
+                        raise ssl.SSLError(_TOO_MANY) from None
                     if not self.feed():
                         raise
                     continue

@@ -4,8 +4,8 @@ It must not decode: registry/generic/bodies does. A request waits for its body b
 So a client with a slow body takes no seat from others. kube-apiserver reads the body in the seat.
 
 Must hold: a body above the limit is refused before all of it is in memory, by its Content-Length when there is one.
-Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. A body that is long, or does not
-come together with its head, has memory (request_memory.py) before it is read, and then for the object in it. A client
+Nothing is decompressed. The server waits at most PAUSE_SECONDS for the next bytes. A body has memory
+(request_memory.py) before it is read when it is long, or comes behind its head. So has the object in it. A client
 that sent `Expect: 100-continue` gets `100 Continue` once, when the server begins to read the body. A body that is
 refused by its Content-Length is not asked for.
 """

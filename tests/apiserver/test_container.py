@@ -111,7 +111,6 @@ def test_the_labels_are_those_of_the_project() -> None:
     assert labels.pop("description")
     assert labels == {
         "title": project["name"],
-        "version": project["version"],
         "licenses": project["license"],
         "base.name": f"docker.io/library/{base.partition('@')[0]}",
         "base.digest": base.partition("@")[2],

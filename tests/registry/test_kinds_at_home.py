@@ -20,6 +20,7 @@ LEDGER: Mapping[str, str] = {
     "apiserver/config/flags/authorization_flags.py": "Node is a mode of authorization",
     "apiserver/config/flags/local_flags.py": "help texts name what controllers look after",
     "apiserver/endpoints/flow_dumps.py": "Namespace is a column of a report on requests",
+    "apiserver/commands/cloned_objects.py": "the type of metadata is taken from any kind",
     "apiserver/commands/clone.py": "the manual says which kinds a copy leaves out",
     "apiserver/commands/checks/stored_accounts.py": "a command reads service accounts out of a store without a server",
     "apiserver/commands/checks/stored_schemas.py": "a command reads definitions out of a store without a server",
@@ -42,6 +43,7 @@ LEDGER: Mapping[str, str] = {
     "storage/factory/factory.py": "leases of etcd",
     "storage/interface.py": "the events of a watch",
     "storage/kv/etcd/engine.py": "endpoints of etcd",
+    "storage/kv/etcd/watch_states.py": "the events of a watch",
     "storage/kv/memory.py": "leases of etcd",
 }
 """Files and folders that name a kind all the same, and why."""

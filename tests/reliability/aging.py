@@ -19,6 +19,7 @@ from aio_apiserver.base.clock import Clock, ManualClock, SystemClock
 from aio_apiserver.storage import leases
 from aio_apiserver.storage.errors import KeyExists, NoSpace
 from aio_apiserver.storage.factory.factory import StorageConfig, StorageFactory
+from aio_apiserver.storage.health import Health
 from aio_apiserver.storage.interface import ListOptions, Resource
 from aio_apiserver.storage.store import compactor
 from tests.reliability.outcomes import Latencies, Outcome
@@ -192,7 +193,7 @@ class Aging:
         self._full += 1
         ballast.unlink()
         async with asyncio.timeout(_PATIENCE):
-            while not (await self._factory.health())["etcd"].healthy:  # noqa: ASYNC110 - health is asked for
+            while (await self._factory.health())["etcd"] != Health(healthy=True):  # noqa: ASYNC110 - it is asked for
                 await asyncio.sleep(0.01)
         await self._leases.guaranteed_update("default/node-0", setting(padding=""))
 

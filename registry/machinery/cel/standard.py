@@ -1,7 +1,7 @@
 """Standard: the implementations of CEL's standard operators and functions, by overload.
 
 Pure. Errors have cel-go's words. Must hold: a function pays the budget of the evaluation before it makes a text, a
-list or a map, and before it walks through its arguments (Budgeted).
+list or a map. It also pays before it walks through its arguments (Budgeted).
 """
 
 import math
